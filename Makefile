@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, alone, schema, proof, torture, interface, bench, install. SwiftPM does the building.
+# The ways in: build, demo, test, alone, schema, proof, fuzz, torture, interface, bench, install. SwiftPM does the building.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -28,7 +28,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test alone schema proof torture interface bench install clean
+.PHONY: build demo test alone schema proof fuzz torture interface bench install clean
 
 build:
 	@.ci/setup
@@ -49,6 +49,7 @@ test:
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(PYTHON) Tests/Scripts/check_imports.py
 	$(PYTHON) Tests/Scripts/check_folders.py
+	$(PYTHON) Tests/Scripts/check_words.py
 	$(SWIFT) test --skip '$(EXPLORING)'
 	FLOWRUN_PROOF_ROUNDS=2000 $(SWIFT) test --filter '$(EXPLORING)'
 
@@ -59,14 +60,14 @@ alone:
 
 # Writes the schemas from the declarations of the events and from the table of keys.
 schema:
-	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test --filter '(Event)?SchemaTests'
+	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test --filter 'the schema is made of'
 
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
 # small ones in every order of events, and a million in one. `check` finds nothing in a thousand sound files of up to a
 # hundred thousand steps, offers no bad edit in ten thousand files with mistakes, and costs in proportion to the file.
 # The library loses nothing: programs of its API under PROOF_INTERLEAVINGS orders of their threads, and PROOF_ROUNDS times
 # on real ones; PROOF_SPLITS of them come to the same in every split and order of their calls. These are the numbers of
-# one run, which takes about an hour: runs that each begin with another FLOWRUN_PROOF_SEED add up.
+# one run, which takes more than an hour: runs that each begin with another FLOWRUN_PROOF_SEED add up.
 PROOF_INTERLEAVINGS ?= 250000
 PROOF_ROUNDS ?= 100000
 PROOF_SPLITS ?= 20000
@@ -81,6 +82,12 @@ proof:
 	FLOWRUN_PROOF_INTERLEAVINGS=$(PROOF_INTERLEAVINGS) FLOWRUN_PROOF_SPLITS=$(PROOF_SPLITS) $(PROOF) 'InterleavingTests|SplitTests'
 	FLOWRUN_PROOF_ROUNDS=$(PROOF_ROUNDS) $(PROOF) StressTests
 	$(PYTHON) Tests/Scripts/check_sizes.py .build/proof/release/flowrun
+	$(PYTHON) Tests/Scripts/fuzz.py
+
+# Hands random bytes to the readers of workflows, expressions and journals: none ends the program or hangs it.
+fuzz:
+	@.ci/setup test
+	$(PYTHON) Tests/Scripts/fuzz.py
 
 # Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And real
 # runs keep to the times that `plan` gives.

@@ -33,7 +33,7 @@
 static int closes_all_on_exec = 0;
 
 void clinux_close_all_on_exec(void) {
-    // Linux before 5.11 does not know the flag; each new process closes what it has then.
+    // Linux before 5.11 does not know the flag; then each new process closes its descriptors.
     closes_all_on_exec = syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
@@ -67,12 +67,12 @@ static long call(long number, long a, long b, long c, long d) {
 }
 #endif
 
-// Sanitizers keep what they know of a thread where the child would write too.
+// Sanitizers keep their state of a thread where the child would write too.
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define PARENT_WAITS 1
 #endif
-// valgrind knows vfork and threads, and nothing between. It is recognised only where its header was there at the build: a
-// program built without it does not start steps under valgrind.
+// valgrind knows vfork and threads, and nothing between. It is recognised only if its header was there at the build:
+// a program built without it does not start steps under valgrind.
 #if !defined(PARENT_WAITS) && defined(RUNNING_ON_VALGRIND)
 #define PARENT_WAITS RUNNING_ON_VALGRIND
 #endif
@@ -99,7 +99,8 @@ static void close_open_descriptors(void) {
             int descriptor = 0;
             for (char *digit = entry->d_name; *digit >= '0' && *digit <= '9'; digit++)
                 descriptor = descriptor * 10 + *digit - '0';
-            if (descriptor > STDERR_FILENO && descriptor != folder && call(SYS_close, descriptor, 0, 0, 0) == 0) closed++;
+            if (descriptor <= STDERR_FILENO || descriptor == folder) continue;
+            if (call(SYS_close, descriptor, 0, 0, 0) == 0) closed++;
         }
     }
     call(SYS_close, folder, 0, 0, 0);
@@ -109,17 +110,17 @@ static void close_open_descriptors(void) {
 __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_program(void *argument) {
     struct clinux_child *child = argument;
     static const uint64_t no_signals = 0;
-    // As the kernel knows it: handler, flags, restorer, mask.
+    // As the kernel defines it: handler, flags, restorer, mask.
     static const uint64_t default_action[4] = {0};
     long result;
 
-    // Handlers end with exec by themselves; what is ignored would stay ignored.
+    // exec resets handlers by itself; ignored signals would stay ignored.
     for (uint64_t left = child->defaulted; left != 0; left &= left - 1)
         call(SYS_rt_sigaction, __builtin_ctzll(left) + 1, (long)default_action, 0, sizeof no_signals);
     child->failed_call = CLINUX_FAILED_SETUP;
     if (child->ends_with_parent) call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
     if (child->terminal != 0) {
-        // Every signal is blocked, also the one that a process in the background gets for this.
+        // Every signal is blocked, including SIGTTOU, which a process in the background gets for this.
         const int group = (int)call(SYS_getpid, 0, 0, 0, 0);
         if ((result = call(SYS_setpgid, 0, 0, 0, 0)) < 0) goto failed;
         if ((result = call(SYS_ioctl, child->terminal, TIOCSPGRP, (long)&group, 0)) < 0) goto failed;
@@ -134,14 +135,14 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
     if ((result = call(SYS_dup3, child->standard_output, STDOUT_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_error, STDERR_FILENO, 0, 0)) < 0) goto failed;
     if (!closes_all_on_exec && call(SYS_close_range, STDERR_FILENO + 1, ~0U, 0, 0) != 0) close_open_descriptors();
-    // The lower limit closes nothing.
+    // Lowering the limit closes nothing.
     if (child->descriptors[1] != 0) call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)child->descriptors, 0);
     child->failed_call = CLINUX_FAILED_CHDIR;
     if (child->working_directory != NULL && (result = call(SYS_chdir, (long)child->working_directory, 0, 0, 0)) < 0)
         goto failed;
     child->failed_call = CLINUX_FAILED_EXEC;
     call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&no_signals, 0, sizeof no_signals);
-    // Somebody has the program open to write it, perhaps in a process that was forked meanwhile and is about to exec.
+    // The program may be open for writing, perhaps in a process that was forked meanwhile and is about to exec.
     for (int attempt = 0; attempt < 250; attempt++) {
         static const struct timespec pause = {.tv_nsec = 20000000};
         result = call(SYS_execve, (long)child->path, (long)child->argv, (long)child->envp, 0);
@@ -153,17 +154,17 @@ failed:
     for (;;) call(SYS_exit_group, 127, 0, 0, 0);
 }
 
-// What a stack holds: what the child does needs a few hundred bytes; a handler of a signal, which cannot run, would need
-// some thousands.
+// The size of a stack in bytes: the child needs a few hundred; a signal handler, which cannot run, would need some
+// thousands.
 static const size_t stack_size = 32 * 1024;
 
-// As the kernel knows it since Linux 5.7.
+// As the kernel defines it since Linux 5.7.
 struct clone_arguments {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
 };
 
-// A new process in a cgroup. It has to begin there: to move one waits for all others of the machine. The C library has no
-// function for it. Returns its number, or a negative error number.
+// Starts a new process in a cgroup. It has to begin there: moving one waits for all other processes of the machine.
+// The C library has no function for it. Returns the process number, or a negative error number.
 __attribute__((noinline)) static long clone_into(struct clone_arguments *arguments, struct clinux_child *child) {
     const long number = 435;
 #if defined(__x86_64__)
@@ -230,12 +231,14 @@ pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
         const long result = clone_into(&arguments, child);
         pid = result < 0 ? -1 : (pid_t)result;
         errno = result < 0 ? (int)-result : 0;
-        // The kernel is too old, or does not let anybody into it; that machine has a process nevertheless.
+        // The kernel is too old, or does not let processes into the cgroup; the machine has a process nevertheless.
         if (pid < 0 && errno != EAGAIN && errno != ENOMEM) child->leaf = 0;
     }
-    if (pid < 0 && child->leaf == 0) pid = clone(become_program, stack, waits ? flags | CLONE_VFORK : flags, child, pidfd);
+    if (pid < 0 && child->leaf == 0) {
+        pid = clone(become_program, stack, waits ? flags | CLONE_VFORK : flags, child, pidfd);
+    }
     if (pid < 0 && child->leaf == 0 && !waits && (errno == EINVAL || errno == EPERM || errno == ENOSYS)) {
-        // Some filters of system calls know vfork and threads, and nothing between.
+        // Some system call filters know vfork and threads, and nothing between.
         pid = clone(become_program, stack, flags | CLONE_VFORK, child, pidfd);
         waits = pid > 0;
     }
@@ -246,7 +249,8 @@ pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
 
 void *clinux_make_stack(void) {
     size_t guard = sysconf(_SC_PAGESIZE);
-    char *memory = mmap(NULL, guard + stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    char *memory = mmap(NULL, guard + stack_size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     if (memory == MAP_FAILED) return NULL;
     if (mprotect(memory, guard, PROT_NONE) != 0) {
         int error = errno;
@@ -339,7 +343,7 @@ int clinux_usable_cores(void) {
     return count > 0 ? count : 1;
 }
 
-// An address holds 107 characters and a folder's path more: the folder is named by its descriptor.
+// An address holds 107 characters and a folder's path may have more: the folder is named by its descriptor.
 static int address_in(int folder, const char *name, struct sockaddr_un *address) {
     address->sun_family = AF_UNIX;
     int length = snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%s", folder, name);

@@ -21,7 +21,7 @@
 
 enum state { unknown, being_made, made, impossible };
 
-// What the guard and the runner both see. Either makes the first leaf, whoever comes first.
+// State that the guard and the runner share. Whichever comes first makes the first leaf.
 struct clinux_cgroup {
     int state;
     int leaves;
@@ -43,7 +43,7 @@ void clinux_cgroup_share(struct clinux_cgroup *memory, uint64_t name) {
 
 // MARK: Files
 
-// At most `size` - 1 bytes, with a NUL behind them. Returns how many, or -1 with errno.
+// Reads at most `size` - 1 bytes and puts a NUL after them. Returns their number, or -1 with errno.
 static ssize_t read_file(int folder, const char *name, char *text, size_t size) {
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (file < 0) return -1;
@@ -54,7 +54,7 @@ static ssize_t read_file(int folder, const char *name, char *text, size_t size) 
     return more < 0 ? -1 : count;
 }
 
-// The number behind a word at the start of a line; -1 if there is none.
+// Returns the number after a word at the start of a line; -1 if there is none.
 static int64_t number_behind(const char *word, const char *text) {
     size_t length = strlen(word);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
@@ -64,13 +64,13 @@ static int64_t number_behind(const char *word, const char *text) {
     return -1;
 }
 
-// The path behind a prefix such as `0::` in /proc/self/cgroup, and whether there is one.
+// Copies the path after a prefix such as `0::` in /proc/self/cgroup. Returns 1 if there is one.
 static int own_path(const char *text, const char *prefix, char *path, size_t size) {
     const char *found = strstr(text, prefix);
     if (found == NULL) return 0;
     found += strlen(prefix);
     size_t length = strcspn(found, "\n");
-    // Out of sight: the cgroup lies above what this namespace shows.
+    // Out of sight: the cgroup is above what this namespace shows.
     if (length >= size || strncmp(found, "/..", 3) == 0) return 0;
     memcpy(path, found, length);
     path[length] = 0;
@@ -87,13 +87,13 @@ static int leaf_path(uint64_t name, int number, const char *file, char *path, si
 static int make_leaf(int number) {
     char path[4200];
     if (!leaf_path(leaf_name, number, "", path, sizeof path)) return -ENAMETOOLONG;
-    // Before it is made: whoever dies in between leaves nothing that nobody knows of.
+    // Counted before it is made, so that no leaf is unknown to the others if this process dies in between.
     if (shared->leaves <= number) shared->leaves = number + 1;
     return mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
 static int find_folder(void) {
-    // Where systemd, containers and hybrid systems mount it.
+    // The places where systemd, containers and hybrid systems mount it.
     static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
     char text[4096], path[3000];
     if (read_file(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) <= 0) return 0;
@@ -116,12 +116,12 @@ void clinux_cgroup_prepare(void) {
     __atomic_store_n(&shared->state, state, __ATOMIC_RELEASE);
 }
 
-// Whether there is a place for leaves, which the guard and the runner find out side by side.
+// Returns 1 if there is a place for leaves, which the guard and the runner find out side by side.
 static int can_have_leaves(void) {
     if (shared == NULL) return 0;
     clinux_cgroup_prepare();
-    // The other one is about to be done with it, unless it has been killed. On a busy machine it may have to wait for its
-    // turn first.
+    // The other process is about to be done with it, unless it has been killed. On a busy machine it may have to wait
+    // for its turn first.
     static const struct timespec pause = {.tv_nsec = 100000};
     for (int turn = 0; turn < 10000 && __atomic_load_n(&shared->state, __ATOMIC_ACQUIRE) == being_made; turn++) {
         if (turn < 100) sched_yield();
@@ -157,7 +157,7 @@ int clinux_is_populated(int events) {
     return number_behind("populated", text) != 0;
 }
 
-// Leaves of a flowrun inside are in leaves.
+// Leaves of an inner flowrun are inside leaves.
 static void remove_folder(const char *path, int depth) {
     if (rmdir(path) == 0 || errno != EBUSY || depth > 8) return;
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -176,8 +176,8 @@ static void remove_folder(const char *path, int depth) {
     rmdir(path);
 }
 
-// Kills the members one at a time. Older kernels have no KILL for a cgroup, and the kernel's own passes by a process
-// whose first thread has ended.
+// Kills the members one at a time. Older kernels have no KILL for a cgroup, and that of newer ones passes over a
+// process whose first thread has ended.
 static void kill_members(uint64_t name, int number) {
     char path[4200], text[4096], own[64];
     if (!leaf_path(name, number, "/cgroup.procs", path, sizeof path)) return;
@@ -185,7 +185,7 @@ static void kill_members(uint64_t name, int number) {
     snprintf(own, sizeof own, "/flowrun-%llx-%d", (unsigned long long)name, number);
     for (char *next = text, *end; *next != 0; next = end + 1) {
         const long pid = strtol(next, &end, 10);
-        // The end of the buffer may have cut the last number.
+        // The end of the buffer may have cut off the last number.
         if (end == next || *end != '\n') return;
         const int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
         if (pidfd < 0) continue;
@@ -225,7 +225,8 @@ int clinux_cgroup_remove(void) {
 
 void clinux_remove_leaves(uint64_t name) {
     if (!can_have_leaves()) return;
-    // Not counted up: a leaf is removed once it was killed, and those behind it stay.
+    // Read from the folder, because the numbers may have gaps: a leaf is removed once it was killed, and later ones
+    // stay.
     int folder = open(shared->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
     char prefix[64], text[4096] __attribute__((aligned(8)));

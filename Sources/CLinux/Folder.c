@@ -15,7 +15,7 @@ struct removal {
     int error;
 };
 
-// Bytes that are read of a folder at a time.
+// The number of bytes that are read of a folder at a time.
 enum { buffer_size = 4096 };
 
 static void note(struct removal *removal) {
@@ -44,9 +44,9 @@ static int open_folder(int parent, const char *name) {
     return folder;
 }
 
-// Moves a folder right below the root, so that no path gets long and no recursion deep.
+// Moves a folder directly below the root, so that no path gets long and no recursion deep.
 static int move_up(struct removal *removal, int folder, const char *name) {
-    // A move changes the folder's own entry for its parent, which takes the right to write in it.
+    // A move changes the folder's own entry for its parent, which takes the right to write in the folder.
     int moved = open_folder(folder, name);
     if (moved >= 0) close(moved);
     for (;;) {
@@ -57,10 +57,10 @@ static int move_up(struct removal *removal, int folder, const char *name) {
     }
 }
 
-// Removes the files in a folder and moves its folders up. Returns how many entries have gone from it.
+// Removes the files in a folder and moves its folders up. Returns the number of entries that have gone from it.
 static long empty(struct removal *removal, int folder);
 
-// Removes a folder right below the root.
+// Removes a folder directly below the root.
 static int remove_folder(struct removal *removal, const char *name) {
     if (unlinkat(removal->root, name, AT_REMOVEDIR) == 0) return 1;
     int folder = open_folder(removal->root, name);

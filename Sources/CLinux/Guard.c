@@ -22,25 +22,25 @@
 #include <time.h>
 #include <unistd.h>
 
-// Nothing in the guard allocates, and nothing of Swift runs in it: whatever kills the runner has to leave it alone.
+// Nothing in the guard allocates, and no Swift code runs in it: whatever kills the runner has to leave it alone.
 
 static struct clinux_guard guard;
 static pid_t runner;
-// What the runner, which does not stop at once, has been asked for and has not done yet.
+// The request that the runner, which does not stop at once, has got and not carried out yet.
 static enum { nothing, to_stop, to_go_on } asked;
 static pid_t sentinel;
-// What the runner leaves to the guard and the sentinel, in memory that all three share; NULL where there is none.
+// Data that the runner leaves to the guard and the sentinel, in memory that all three share; NULL if there is none.
 static struct estate {
     // 0 while there is none.
     pid_t sentinel;
     int has_lent_terminal;
     struct termios modes;
-    // The absolute path of the folder to remove; empty where there is none.
+    // The absolute path of the folder to remove; empty if there is none.
     char temporary_folder[PATH_MAX];
-    // Its size is in its first field.
+    // The memory for `clinux_cgroup_share`, of `clinux_cgroup_size` bytes.
     char cgroup[] __attribute__((aligned(16)));
 } *estate;
-// Whether the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
+// True if the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
 static int had_children;
 
 const struct clinux_guard *clinux_guard(void) { return guard.pid != 0 ? &guard : NULL; }
@@ -52,7 +52,7 @@ static const uint64_t command_bits = ((uint64_t)1 << CLINUX_MARK_RUN) - 1;
 
 static uint64_t level_of(uint64_t mark) { return mark >> CLINUX_MARK_LEVEL; }
 
-// Limits that somebody has set for another purpose are far below, no limit is far above.
+// Limits that were set for another purpose are far below, no limit is far above.
 static int is_mark(uint64_t limit) { return level_of(limit) >= 1 && level_of(limit) <= highest_level; }
 
 int clinux_mark(pid_t pid, uint64_t *mark) {
@@ -77,7 +77,7 @@ uint64_t clinux_make_mark(void) {
 
 // MARK: Children
 
-// The parent of a process by /proc; 0 if it is gone.
+// Returns the parent of a process by /proc; 0 if it is gone.
 static pid_t parent_of(const char *pid) {
     char path[64], line[512];
     snprintf(path, sizeof path, "/proc/%s/stat", pid);
@@ -92,13 +92,14 @@ static pid_t parent_of(const char *pid) {
     return end != NULL && strlen(end) > 4 ? atoi(end + 4) : 0;
 }
 
-// Calls `visit` for every child of this process, or for the first ten thousand. Returns the sum of what it returns.
+// Calls `visit` for every child of this process, or for the first ten thousand. Returns the sum of its results.
 static int visit_children(int (*visit)(pid_t)) {
     // Not on the stack, which may be as small as its limit allows.
     static char text[1 << 16];
     int sum = 0;
     if (guard.children >= 0) {
-        // The kernel gives a page at a time. The pieces fit together: only this process takes anybody off the list.
+        // The kernel gives a page at a time. The pieces fit together: only this process removes entries from the
+        // list.
         size_t size = 0;
         for (ssize_t more; (more = pread(guard.children, text + size, sizeof text - 1 - size, (off_t)size)) > 0;)
             size += (size_t)more;
@@ -107,13 +108,13 @@ static int visit_children(int (*visit)(pid_t)) {
         for (;;) {
             char *end;
             long pid = strtol(next, &end, 10);
-            // A number that the end of the buffer has cut is not one.
+            // A number that is cut off by the end of the buffer is not one.
             if (end == next || *end != ' ') return sum;
             sum += visit((pid_t)pid);
             next = end;
         }
     }
-    // A kernel that was built without such files: look at everybody's parent.
+    // A kernel that was built without such files: look at the parent of every process.
     int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return 0;
     pid_t self = getpid();
@@ -129,14 +130,14 @@ static int visit_children(int (*visit)(pid_t)) {
     return sum;
 }
 
-// Whether a child is a process that the run has left behind and that may not outlive it.
+// Returns 1 if a child is a process that the run has left behind and that may not outlive it.
 static int is_remains(pid_t pid) {
     if (pid == runner || pid == sentinel) return 0;
     uint64_t mark;
     int known = clinux_mark(pid, &mark);
     if (known == 1 && guard.mark != 0) {
         if (mark >> CLINUX_MARK_RUN == guard.mark >> CLINUX_MARK_RUN) return (mark & command_bits) != 0;
-        // Of a flowrun inside a step.
+        // It belongs to a flowrun inside a step.
         if (level_of(mark) < level_of(guard.mark)) return 1;
     }
     if (!had_children) return known != -ESRCH;
@@ -146,8 +147,8 @@ static int is_remains(pid_t pid) {
 
 static int kill_remains(pid_t pid) {
     if (!is_remains(pid)) return 0;
-    // A whole group at one stroke: it may be forking. It has this process in it and is not the guard's, so that all of it
-    // belongs to the run.
+    // Kills the whole group at once: it may be forking. It has this process in it and is not the guard's, so all of
+    // it belongs to the run.
     pid_t group = getpgid(pid);
     if (group > 1 && group != getpgrp() && kill(-group, SIGKILL) == 0) return 1;
     return kill(pid, SIGKILL) == 0;
@@ -163,14 +164,14 @@ void clinux_note_terminal(const struct termios *modes) {
     __atomic_store_n(&estate->has_lent_terminal, modes != NULL, __ATOMIC_RELEASE);
 }
 
-// What had it is dead by now. A shell that has taken it lives, and keeps it.
+// The borrower is dead by now. A shell that has taken the terminal lives, and keeps it.
 static void take_terminal_back(void) {
     if (estate == NULL || !__atomic_load_n(&estate->has_lent_terminal, __ATOMIC_ACQUIRE)) return;
     int terminal = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (terminal < 0) return;
     pid_t group = tcgetpgrp(terminal);
     if (group == getpgrp() || (group > 0 && kill(group, 0) != 0 && errno == ESRCH)) {
-        // Every signal is blocked, also the one that a process in the background gets for this.
+        // Every signal is blocked, including SIGTTOU, which a process in the background gets for this.
         tcsetpgrp(terminal, getpgrp());
         tcsetattr(terminal, TCSANOW, &estate->modes);
     }
@@ -183,7 +184,7 @@ pid_t clinux_sentinel(void) { return estate != NULL ? __atomic_load_n(&estate->s
 
 int clinux_wants_death_signal(void) { return estate != NULL && (guard.mark == 0 || clinux_sentinel() == 0); }
 
-// Returns 0 if there is no process for it.
+// Returns 0 if the machine has no process for it.
 static int make_sentinel(void) {
     if (estate == NULL) return 1; // A sentinel could be told nothing.
     pid_t pid = fork();
@@ -210,7 +211,7 @@ static void end_sentinel(void) {
 
 void clinux_note_temporary_folder(const char *path) {
     if (estate == NULL) return;
-    // A reader that comes while the path is written sees an empty one.
+    // A reader that comes while the path is being written sees an empty one.
     __atomic_store_n(&estate->temporary_folder[0], 0, __ATOMIC_RELEASE);
     if (path == NULL || path[0] != '/' || strlen(path) >= sizeof estate->temporary_folder) return;
     strcpy(estate->temporary_folder + 1, path + 1);
@@ -247,8 +248,8 @@ static double seconds(void) {
     return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-// Kills what the run has left behind. The children of what dies become the guard's, so that round by round nothing is
-// left; only what hangs in the kernel may take longer than the limit.
+// Kills what the run has left behind. The children of killed processes become the guard's, so that after some rounds
+// nothing is left; only a process that hangs in the kernel may take longer than the limit.
 static void end_remains(void) {
     static const double limit = 10;
     sigset_t child;
@@ -269,7 +270,7 @@ static void end_remains(void) {
     }
 }
 
-// What has taken off its mark is in its leaf still.
+// Kills what is left in leaves: a process that has removed its mark is still in its leaf.
 static void end_leaves(void) {
     int left = clinux_cgroup_remove();
     end_remains();
@@ -290,13 +291,13 @@ static int has_gone_on(void) {
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG | WNOWAIT) == 0 && info.si_pid == runner;
 }
 
-// The same, and takes the report, so that the next call returns 1 only if it has gone on again.
+// Returns the same, and takes the report, so that the next call returns 1 only if the runner has gone on again.
 static int hear_of_going_on(void) {
     siginfo_t info = {0};
     return waitid(P_PID, runner, &info, WCONTINUED | WNOHANG) == 0 && info.si_pid == runner;
 }
 
-// Returns whether that has woken it; otherwise it is yet to stop, if it ever does.
+// Returns 1 if that has woken the runner; otherwise it is yet to stop, if it ever does.
 static int wake_runner(void) {
     if (!has_gone_on()) kill(runner, SIGCONT);
     return hear_of_going_on();
@@ -308,15 +309,15 @@ static int is_pending(int number) {
     return sigismember(&pending, number) == 1;
 }
 
-// A shorter run has not run out of memory.
+// Seconds until kills for memory are counted: a shorter run has not run out of memory.
 static const double short_run = 0.002;
-// A run gets a sentinel after this time; most are over by then.
+// Seconds until a run gets a sentinel; most are over by then.
 static const double unwatched = 0.005;
-// What the guard does next unasked, and when.
+// The next thing that the guard does unasked, and its time.
 static enum { to_count, to_watch, to_do_nothing } due;
 static double due_at;
 
-// Returns 0 if the guard's own work comes due first.
+// Returns 0 if the guard's own work is due first.
 static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
     for (;;) {
         if (due == to_do_nothing) {
@@ -324,14 +325,14 @@ static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
             continue;
         }
         const double left = due_at - seconds();
-        // A flood of signals does not put the work off.
+        // A flood of signals does not postpone the work.
         if (left <= 0) return 0;
         const struct timespec time = {.tv_nsec = (long)(left * 1e9)};
         if (sigtimedwait(all, info, &time) > 0) return 1;
     }
 }
 
-// The sentinel was killed: the guard makes another one.
+// Called when the sentinel was killed: makes another one due.
 static void watch_again(void) {
     if (due != to_do_nothing) return;
     due = to_watch;
@@ -354,10 +355,10 @@ static void hear_of_children(void) {
             end_sentinel();
             end_as(&info);
         case CLD_STOPPED:
-            // A CONT that came before the runner had stopped has still to wake it.
+            // A CONT that came before the runner had stopped still has to wake it.
             if (asked == to_go_on && !is_pending(SIGTSTP)) wake_runner();
-            // So that a shell sees its job stopped. CONT wakes the guard, which passes it on; with the stop one would be
-            // lost that waits to be passed on.
+            // So that a shell sees its job stopped. CONT wakes the guard, which passes it on; a CONT that still waits
+            // to be passed on would be lost with the stop.
             else if (!has_gone_on() && !is_pending(SIGCONT)) kill(getpid(), SIGSTOP);
             asked = nothing;
         }
@@ -366,14 +367,14 @@ static void hear_of_children(void) {
 
 static void hand_on(const siginfo_t *info) {
     switch (info->si_signo) {
-    // The terminal sends these to all who ask for them, and writers of pipes hear of PIPE themselves.
+    // The terminal sends these to all processes that ask for them, and writers of pipes get PIPE themselves.
     case SIGTTIN:
     case SIGTTOU:
     case SIGPIPE:
     case SIGURG: return;
     case SIGTSTP: asked = to_stop; break;
     case SIGCONT:
-        // The runner sends CONT when it alone was woken.
+        // The runner sends CONT when only the runner was woken.
         if (info->si_pid == runner ? hear_of_going_on() : wake_runner()) {
             asked = nothing;
         } else if (info->si_pid != runner && asked == to_stop) {
@@ -381,7 +382,7 @@ static void hand_on(const siginfo_t *info) {
         }
         return;
     }
-    // Who sent it goes with it, 0 for the kernel: what was sent to the whole group reaches the runner twice.
+    // The sender goes with it, 0 for the kernel: a signal to the whole group reaches the runner twice.
     const union sigval sender = {.sival_int = info->si_code == SI_KERNEL ? 0 : info->si_pid};
     if (sigqueue(runner, info->si_signo, sender) != 0 && errno == EAGAIN) kill(runner, info->si_signo);
 }
@@ -417,12 +418,13 @@ int clinux_enter_guard(void) {
     siginfo_t info;
     had_children = waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-    // Where it is ignored, nobody could wait for anybody.
+    // If it is ignored, children cannot be waited for.
     signal(SIGCHLD, SIG_DFL);
     sigset_t all, before, pending;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    // What has arrived already is for the runner, before it begins: a new process has nothing pending.
+    // Signals that have already arrived are for the runner, which raises them for itself: a new process has none
+    // pending.
     sigpending(&pending);
     const struct timespec at_once = {0};
     while (!sigisemptyset(&pending) && sigtimedwait(&pending, NULL, &at_once) > 0) {}
@@ -444,7 +446,7 @@ int clinux_enter_guard(void) {
         if (guard.children >= 0) close(guard.children);
         prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
         guard.pid = 0;
-        // Without a guard there are no leaves: nobody would remove them.
+        // Without a guard there are no leaves: nothing would remove them.
         clinux_cgroup_share(NULL, 0);
         if (estate != NULL) munmap(estate, size);
         estate = NULL;

@@ -6,8 +6,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// /proc/PID/environ shows the memory in which the kernel laid the variables, one after another. They move, and that
-// memory is cleared. Nothing else points there: the C library has read what it needs before.
+// /proc/PID/environ shows the memory in which the kernel laid the variables, one after another. Moves them and clears
+// that memory. Nothing else points there: the C library has already read what it needs.
 static void move_environment(void) {
     if (environ == NULL || environ[0] == NULL) return;
     char *const start = environ[0];

@@ -25,7 +25,7 @@ static double seconds(void) {
     return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-// MARK: Ending what has a mark
+// MARK: Ending marked processes
 
 static const uint64_t command_bits = ((uint64_t)1 << CLINUX_MARK_RUN) - 1;
 
@@ -58,8 +58,8 @@ static int is_alive(pid_t pid) {
 }
 
 static void end_process(pid_t pid, uint64_t mark, pid_t spared) {
-    // A whole group at one stroke: it may be forking. It has this process in it and is nobody else's, so that all of it
-    // belongs to the run.
+    // Kills the whole group at once: it may be forking. It has this process in it and is neither flowrun's nor
+    // spared, so all of it belongs to the run.
     pid_t group = getpgid(pid);
     if (group > 1 && group != spared && group != getpgrp()) kill(-group, SIGKILL);
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -69,17 +69,17 @@ static void end_process(pid_t pid, uint64_t mark, pid_t spared) {
     close(pidfd);
 }
 
-// The flowrun of this run; a step of another run may have started it.
+// Returns 1 for the flowrun of this run; a step of another run may have started it.
 static int is_flowrun(pid_t pid) {
     const struct clinux_guard *guard = clinux_guard();
     return pid == getpid() || (guard != NULL && pid == guard->pid) || pid == clinux_sentinel();
 }
 
-// What a look at all processes has found; `unknown`: a process has ended between the list and the look at it, and may
+// The result of a look at all processes; `unknown`: a process has ended between the list and the look at it, and may
 // have left a child that is not on the list.
 enum look { none, unknown, some };
 
-// Kills what it finds.
+// Kills the marked processes that it finds.
 static enum look look_and_kill(uint64_t mark, pid_t spared) {
     // Not on the stack, which may be as small as its limit allows.
     static char text[1 << 16] __attribute__((aligned(8)));
@@ -104,7 +104,7 @@ static enum look look_and_kill(uint64_t mark, pid_t spared) {
 }
 
 void clinux_end_marked(uint64_t mark, pid_t spared, double limit) {
-    // Where processes come and go all the time, every look finds a process that has just ended; so many looks are
+    // Where processes come and go all the time, every look finds a process that has just ended; this many looks are
     // enough.
     static const int looks_without_members = 20;
     struct timespec wait = {.tv_nsec = 1000000};
@@ -159,7 +159,7 @@ _Noreturn void clinux_be_sentinel(const struct clinux_guard *guard, pid_t runner
     const struct rlimit own_mark = {guard->mark, guard->mark};
     if (guard->mark != 0) setrlimit(RLIMIT_RTTIME, &own_mark);
     int runner_end = (int)syscall(SYS_pidfd_open, runner, 0);
-    // The guard deals with a runner that has ended, unless it was killed with it; and makes another sentinel if there
+    // The guard handles a runner that has ended, unless both were killed together; it makes another sentinel if there
     // is no descriptor for this one.
     const int has_ended = runner_end < 0 && errno == ESRCH;
     if (runner_end < 0 && !has_ended) _exit(0);

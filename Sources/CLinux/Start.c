@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// What has to happen before the Swift runtime's own constructors, in the order of their numbers. A program that links this
-// and is not called flowrun gets no guard.
+// Work that has to happen before the Swift runtime's own constructors, in the order of their numbers. A program that
+// links this and is not called flowrun gets no guard.
 
 // MARK: Arguments
 
@@ -49,19 +49,19 @@ static int has_standard_streams(void) {
     return 1;
 }
 
-// Swift's own way to the arguments leads through /proc, which need not be there. The C library hands them to constructors.
+// Swift itself gets the arguments through /proc, which need not be there. The C library hands them to constructors.
 __attribute__((constructor(101))) static void begin(int count, char **words) {
     arguments.count = count;
     arguments.words = words;
-    // Memory that has been touched before the fork is copied page by page when either of the two writes, so that a guard
-    // made here costs half of one made in main. The first numbers are for the standard streams.
+    // Memory that has been touched before the fork is copied page by page when either process writes, so that a guard
+    // made here costs half of one made in main. The lowest descriptors are for the standard streams.
     if (clinux_seems_to_run(count, words) && has_standard_streams()) clinux_enter_guard();
 }
 
 // MARK: The Swift runtime
 
-// The runtime looks in eight places for a debugger to start when the program crashes, and aborts where there is no /proc
-// to tell it its own path. This variable keeps it from both.
+// The runtime looks in eight places for a debugger to start when the program crashes, and aborts if there is no /proc
+// to give it its own path. This variable keeps it from both.
 static const char *const backtrace = "SWIFT_BACKTRACE";
 static int has_set_backtrace;
 

@@ -1,13 +1,14 @@
-// Copying and checking of text by blocks, and checksums. In C because Swift's vectors cannot make a number of a mask, which
-// is one instruction on most machines, and because it has no name for the instruction that makes a checksum. In each result the lowest bit stands for the first byte, on a little-endian machine:
-// the vector of flags is taken for a number as it lies in memory.
+// Copying and checking of text by blocks, and checksums. In C because Swift's vectors cannot make a number of a mask,
+// which is one instruction on most machines, and because Swift has no name for the instruction that makes a checksum.
+// In each result the lowest bit is the first byte, on a little-endian machine: the vector of flags is read as a
+// number as it lies in memory.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 typedef signed char cvector_bytes __attribute__((ext_vector_type(16)));
-// What a comparison of two such vectors gives.
+// The result of a comparison of two such vectors.
 typedef char cvector_mask __attribute__((ext_vector_type(16)));
 typedef bool cvector_flags __attribute__((ext_vector_type(16)));
 
@@ -23,17 +24,17 @@ CVECTOR_INLINE uint16_t cvector_bits(cvector_mask mask) {
     return __builtin_bit_cast(uint16_t, __builtin_convertvector(mask, cvector_flags));
 }
 
-// Copies 16 bytes. Returns what is printable ASCII; `json`: without quotes and backslashes.
+// Copies 16 bytes. Returns which of them are printable ASCII; with `json`, without quotes and backslashes.
 CVECTOR_INLINE uint16_t cvector_copy_16(void *to, const void *from, bool json) {
     cvector_bytes bytes = cvector_load(from);
     memcpy(to, &bytes, sizeof bytes);
-    // Signed: what is not ASCII is negative.
+    // Signed: bytes that are not ASCII are negative.
     cvector_mask plain = (bytes > 0x1F) & (bytes != 0x7F);
     if (json) plain &= (bytes != '"') & (bytes != '\\');
     return cvector_bits(plain);
 }
 
-// The same with 64 bytes.
+// Does the same with 64 bytes.
 CVECTOR_INLINE uint64_t cvector_copy_64(void *to, const void *from, bool json) {
     uint64_t plain = 0;
     for (int part = 0; part < 4; part++) {
@@ -43,9 +44,9 @@ CVECTOR_INLINE uint64_t cvector_copy_64(void *to, const void *from, bool json) {
     return plain;
 }
 
-// Of 64 bytes that begin with a character: those of characters of two and three bytes, without one that the end cuts
-// off. Returns 0 where anything is not well-formed, and where that takes a closer look: at longer characters, at those
-// near control characters and surrogates; `json`: also at line separators.
+// Takes 64 bytes that begin with a character. Returns those of characters of two and three bytes, without one that
+// the end cuts off. Returns 0 if anything is not well-formed, or needs a closer look: longer characters, those near
+// control characters and surrogates, and with `json` also line separators.
 CVECTOR_INLINE uint64_t cvector_text_64(const void *from, bool json) {
     uint64_t two = 0, three = 0, following = 0, all = 0, eighty = 0, last = 0;
     for (int part = 0; part < 4; part++) {
@@ -68,7 +69,8 @@ CVECTOR_INLINE uint64_t cvector_text_64(const void *from, bool json) {
     return cut == 0 ? all : all & (cut - 1);
 }
 
-// The sum of RFC 3720 without the complements at its ends, by an instruction that most machines have: eight bytes at once.
+// Computes the sum of RFC 3720 without the complements at its ends, by an instruction that most machines have: eight
+// bytes at once.
 #if defined(__x86_64__)
 CVECTOR_INLINE bool cvector_has_crc32c(void) { return __builtin_cpu_supports("sse4.2"); }
 
@@ -83,7 +85,7 @@ __attribute__((target("sse4.2"))) static inline uint32_t cvector_crc32c(
     return crc;
 }
 #else
-// Elsewhere the tables are used, and the second one is not called.
+// Elsewhere the tables are used, and the second function is not called.
 CVECTOR_INLINE bool cvector_has_crc32c(void) { return false; }
 CVECTOR_INLINE uint32_t cvector_crc32c(uint32_t crc, const unsigned char *from, size_t count) { __builtin_trap(); }
 #endif

@@ -3,15 +3,15 @@ internal import Glibc
 internal import Processes
 internal import Syntax
 
-/// The version of the program, in the one place where it is written.
+/// The version of the program; written nowhere else in the sources.
 package let flowrunVersion = "0.1.0"
 
 /// The program.
 package enum Flowrun {
-    /// Carries out a command line, given without the program's name, and ends the process with its status.
+    /// Executes a command line, given without the program's name, and exits with its status.
     package static func main(_ words: [String]) -> Never {
         StandardStream.reserveDescriptors()
-        // A write that fails (`ulimit -f`) can be told of, a death by this signal cannot. Steps get its default.
+        // A failed write (`ulimit -f`) can be reported, a death by this signal cannot. Steps get the default action.
         signal(SIGXFSZ, SIG_IGN)
         let status: ExitStatus
         do throws(CommandError) {
@@ -53,7 +53,7 @@ package enum Flowrun {
     }
 
     private static func run(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
-        // For a command line that did not seem to run anything before it was parsed.
+        // Needed for command lines that were not recognized as a run before they were parsed.
         if !arguments.has(.dryRun) { Guard.enter() }
         return try Run(RunRequest(arguments))()
     }
@@ -71,7 +71,7 @@ package enum Flowrun {
         guard chdir(folder) == 0 else { throw .usage("cannot change to `\(folder)`: \(SystemError(errno).words)") }
     }
 
-    /// What is printed in place of carrying out a command; nil if none of that is asked for.
+    /// Returns the text printed instead of executing a command; nil if neither help nor the version is requested.
     private static func information(_ arguments: Arguments) -> String? {
         if arguments.isHelp { return HelpText.text(of: arguments.command) }
         return arguments.has(.version) ? "flowrun \(flowrunVersion)\n" : nil

@@ -1,17 +1,17 @@
 package import Syntax
 package import Workflow
 
-/// Turns a workflow into a plan, or says why it could never finish. Pure; no recursion on the depth of the graph.
+/// Turns a workflow into a plan, or reports why it could never finish. Pure; no recursion on the depth of the graph.
 package enum Planner {
-    /// How many rows a plan may have, groups and fan-outs counted: about 100 MB.
+    /// The largest number of rows in a plan, groups and fan-outs included: about 100 MB.
     package static let rowLimit = 1_000_000
 
-    /// Everything wrong with the graph, sorted by place; a workflow without errors here has a plan. O(steps + needs)
-    /// for a sound workflow.
+    /// Returns all findings about the graph, sorted by place; a workflow without errors among them has a plan.
+    /// O(steps + needs) for a sound workflow.
     package static func findings(in workflow: Workflow) -> [Diagnostic] { prove(workflow).diagnostics }
 
-    /// The plan and the `findings(in:)`; the plan is nil exactly where one of them is an error. Fan-outs whose items
-    /// follow from the known values have their instances in the plan.
+    /// Returns the plan and the `findings(in:)`; the plan is nil exactly if one of them is an error. Fan-outs whose
+    /// items follow from the known values have their instances in the plan.
     package static func plan(
         _ workflow: Workflow, known: KnownValues = .none
     ) -> (plan: Plan?, diagnostics: [Diagnostic]) {
@@ -20,7 +20,7 @@ package enum Planner {
         var layout = proof.layout ?? PlanLayout(workflow, isOutline: true)
         if let settled = workflow.settling(known) {
             let larger = PlanLayout(settled, isOutline: true)
-            // What is too large to be shown is left to the run.
+            // An expansion that is too large to show is left to the run.
             if larger.total <= rowLimit { layout = larger }
         }
         var expansion = PlanExpansion(layout, proof.needs)
@@ -31,10 +31,10 @@ package enum Planner {
         return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
     }
 
-    /// What is known of a workflow before its rows are made.
+    /// The results of checking a workflow before its rows are made.
     private struct Proof {
         let needs: ResolvedNeeds
-        /// nil where each definition is one row.
+        /// nil if each definition is one row.
         let layout: PlanLayout?
         let standardOutputReads: Set<NodeIndex>
         let diagnostics: [Diagnostic]
@@ -87,7 +87,7 @@ package enum Planner {
 }
 
 extension Workflow {
-    /// True if some file says what runs when no step is named.
+    /// True if some file declares the steps that run when none is named.
     fileprivate var hasDefault: Bool { defaultSteps != nil || uses.contains { $0.defaultSteps != nil } }
 
     fileprivate func isFanOut(_ row: Int) -> Bool { nodes[row].settings?.fanOut != nil }

@@ -10,9 +10,9 @@
     internal import Glibc
 #endif
 
-/// What the library asks of the system. Only this file knows which one it is.
+/// The system functions that the library needs. Only this file depends on the operating system.
 package enum Platform {
-    /// How many processors are in use, at least 1.
+    /// The number of active processors, at least 1.
     package static var processorCount: Int {
         #if canImport(WinSDK)
             max(1, Int(GetActiveProcessorCount(WORD(ALL_PROCESSOR_GROUPS))))
@@ -21,8 +21,8 @@ package enum Platform {
         #endif
     }
 
-    /// Runs `work` on a thread of its own, which ends with it: for work that blocks, so that it holds up neither an
-    /// event loop nor one of the few threads that tasks share. Throws if there is no thread to be had.
+    /// Runs `work` on a new thread, which ends with it. For work that blocks, so that it holds up neither an event
+    /// loop nor one of the few threads that tasks share. Throws if the system has no thread available.
     package static func startThread(_ work: @escaping @Sendable () -> Void) throws(NoThreadError) {
         let argument = Unmanaged.passRetained(Work(work)).toOpaque()
         guard let error = startThread(with: argument) else { return }
@@ -30,9 +30,10 @@ package enum Platform {
         throw error
     }
 
-    /// Runs the `Work` that `argument` points to and releases it. Returns why there is no thread, or nil.
+    /// Runs the `Work` that `argument` points to, and releases it. Returns the error if there is no thread, otherwise
+    /// nil.
     private static func startThread(with argument: UnsafeMutableRawPointer) -> NoThreadError? {
-        // As much as a main thread has: macOS would give it 512 KB, and musl 128.
+        // The size of a usual main thread's stack: the default would be 512 KB on macOS and 128 KB with musl.
         let stackSize = 8 << 20
         #if canImport(WinSDK)
             let thread = CreateThread(
@@ -58,7 +59,7 @@ package enum Platform {
             let error = pthread_create(
                 &thread, &attributes,
                 { argument in
-                    // Optional on some systems only.
+                    // Optional only on some systems.
                     let argument: UnsafeMutableRawPointer? = argument
                     guard let argument else { return nil }
                     Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().run()
@@ -68,7 +69,7 @@ package enum Platform {
         #endif
     }
 
-    /// Why a thread could not be started, as an error number.
+    /// The reason why a thread could not be started, as an error number of the system.
     package struct NoThreadError: Error {
         package let number: Int32
     }
@@ -80,16 +81,16 @@ package enum Platform {
 }
 
 extension Platform {
-    /// Lets one thread sleep until a time that any thread may set, also while it sleeps.
+    /// Lets one thread sleep until a time that any thread may set, even during the sleep.
     ///
-    /// Unchecked: its gate guards what changes.
+    /// Unchecked: `gate` guards the mutable state.
     package final class Sleeper: @unchecked Sendable {
         private let gate = Gate()
         private var end: ContinuousClock.Instant?
 
         package init() {}
 
-        /// Wakes the thread at `time`, in place of what was set before.
+        /// Sets the time at which the thread wakes, replacing an earlier one.
         package func wake(at time: ContinuousClock.Instant) {
             gate.lock()
             end = time
@@ -97,7 +98,7 @@ extension Platform {
             gate.unlock()
         }
 
-        /// Sleeps until the time that was set last; at once if that has passed since the last call.
+        /// Sleeps until the time that was set last. Returns at once if it was set since the last call and has passed.
         package func sleep() {
             gate.lock()
             while true {
@@ -107,7 +108,7 @@ extension Platform {
                 }
                 let rest = ContinuousClock.now.duration(to: end)
                 if rest <= .zero { break }
-                // The system's clock stands still while the machine is suspended, so not for long at once.
+                // The system's clock stops while the machine is suspended, so each wait is short.
                 gate.wait(atMost: min(rest, .seconds(10)))
             }
             end = nil
@@ -116,7 +117,7 @@ extension Platform {
     }
 
     #if canImport(WinSDK)
-        /// A lock whose holder can wait for a signal. A wait may end without one.
+        /// A lock whose holder can wait for a signal. Wake-ups may be spurious.
         private final class Gate {
             private struct State {
                 var lock = SRWLOCK()
@@ -152,7 +153,7 @@ extension Platform {
             }
         }
     #else
-        /// A lock whose holder can wait for a signal. A wait may end without one.
+        /// A lock whose holder can wait for a signal. Wake-ups may be spurious.
         private final class Gate {
             private struct State {
                 var mutex = pthread_mutex_t()
@@ -209,8 +210,8 @@ extension Platform {
 }
 
 #if FLOWRUN_SANITIZE
-    /// What `Mutex` is, in a form that ThreadSanitizer understands: it does not see that a `Mutex` of the standard
-    /// library orders threads, and takes every value in one for a race.
+    /// A replacement for `Mutex` under ThreadSanitizer, which does not recognise that the standard library's `Mutex`
+    /// orders threads and reports every value in one as a race.
     package struct PosixMutex<Value: ~Copyable>: ~Copyable {
         private let mutex: UnsafeMutablePointer<pthread_mutex_t>
         private let value: UnsafeMutablePointer<Value>

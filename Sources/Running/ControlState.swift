@@ -1,19 +1,19 @@
-/// What a live run was asked from outside, known before the scheduler handles the request.
+/// The requests made to a live run from outside, known before the scheduler handles them.
 struct ControlState {
     /// True once nothing new starts, and the run ends with its hooks when nothing runs any more.
     var isWindingDown = false
     /// True once that point is reached.
     var hasWoundDown = false
-    /// How many steps may run at once.
+    /// The number of steps that may run at once.
     var jobs: Int
-    /// Whether it has been asked that nothing new starts.
+    /// True from the request of a pause until its end is requested.
     private(set) var isPaused = false
-    /// Who asked for the pause, and who for its end.
+    /// The sources of the last pause and of its end; nil until an end was requested.
     private(set) var pauser = ""
     private(set) var resumer: String?
-    /// Whether running steps are frozen as long as the pause lasts.
+    /// True if running steps are frozen as long as the pause lasts.
     var isFrozen = false
-    /// Whether the whole run has been asked to end.
+    /// True once the whole run has been requested to end.
     var isStopping = false
 
     init(jobs: Int) { self.jobs = jobs }

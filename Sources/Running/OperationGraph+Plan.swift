@@ -3,8 +3,8 @@ internal import Scheduling
 internal import Workflow
 
 extension OperationGraph {
-    /// The plan as operations: row by row the same, so that a plan's row is an operation's id. `locks` becomes the
-    /// run's.
+    /// Makes the operations of a plan, one for each row, so that a plan's row is an operation's id. Sets `locks` to
+    /// the run's locks.
     init(_ plan: Plan, options: RunOptions, locks: inout RunLocks) {
         self.init(
             limit: plan.maxParallel(of: .root).map(ConcurrencyLimit.operations) ?? .unlimited,
@@ -17,18 +17,19 @@ extension OperationGraph {
         add(PlanIndex.root.next..<plan.rows.upperBound, of: plan, options.priorities, locks: locks)
     }
 
-    /// The rows that `Plan.expand(_:into:)` has added last, which come next in the run as well.
+    /// Makes the operations of the rows that `Plan.expand(_:into:)` has added last, which come next in the run as
+    /// well.
     init(_ rows: Range<PlanIndex>, of plan: Plan, options: RunOptions, locks: RunLocks) {
         self.init(joiningAt: rows.lowerBound.offset)
         add(rows, of: plan, options.priorities, locks: locks)
     }
 
-    /// Rows in preorder and what they wait for.
+    /// Adds rows in preorder, and their dependencies.
     private mutating func add(
         _ rows: Range<PlanIndex>, of plan: Plan, _ priorities: RowPriorities?, locks: RunLocks
     ) {
         let hasVars = plan.workflow.hasSharedValues
-        // The ends of the rows around the next one, innermost last.
+        // The ends of the rows that enclose the next one, innermost last.
         var open: [PlanIndex] = []
         for row in rows {
             while let end = open.last, end <= row {
@@ -68,7 +69,7 @@ extension OperationGraph {
         var options = Options(
             priority: priority, timeout: plan.timeout(of: row),
             retry: plan.retry(of: row).map(RetryPolicy.init))
-        // A step that reads one of `vars` waits for the value before it takes a place and its locks.
+        // A step that reads one of `vars` waits for the value before it takes a slot and its locks.
         options.isConditional =
             plan.isGivenValues(row) || plan.usesWhatRequires(row)
             || hasVars && plan.nodes[row].role == .step && !plan.isMilestone(row)
@@ -104,17 +105,17 @@ extension OperationGraph {
 }
 
 extension Plan {
-    /// Whether a group gives values to the body that it uses which are to be held against its parameters.
+    /// True if a group passes evaluated values to the body that it uses, to be checked against the parameters.
     fileprivate func isGivenValues(_ row: PlanIndex) -> Bool {
         use(of: row)?.arguments.contains { $0.templates.contains { $0.literal == nil } } ?? false
     }
 
-    /// Whether a group uses a file that has to be asked whether it may run.
+    /// True if a group uses a body with requirements, which decide if it may run.
     fileprivate func usesWhatRequires(_ row: PlanIndex) -> Bool {
         use(of: row)?.settings?.requirements.isEmpty == false
     }
 
-    /// Whether the end of a group has to be asked for: it hands something on, or its failures differ.
+    /// True if the end of a group needs a decision: it has outputs, or only some of its failures are retried.
     fileprivate func concludes(_ row: PlanIndex) -> Bool {
         settings(of: row)?.outputs.isEmpty == false || retry(of: row)?.reasons.isEmpty == false
     }

@@ -1,13 +1,15 @@
 package import Planning
+internal import Scheduling
 internal import Workflow
 
-// What a run asks about rows, from the plan alone.
+// Facts about rows that a run needs, from the plan alone.
 extension Plan {
     func isStep(_ row: PlanIndex) -> Bool { nodes[row].role == .step }
 
     func parent(of row: PlanIndex) -> PlanIndex { nodes[row].parent }
 
-    /// The step or group of a full id; nil if the run has none. Of copies that each round has made, the last. O(rows).
+    /// Returns the step or group with a full id; nil if the run has none. If each round has made an instance with
+    /// that id, returns the last one. O(rows).
     package func row(ofID id: String) -> PlanIndex? { rows.dropFirst().last { nodes[$0].id == id } }
 
     /// The steps, without those that a later round has replaced. O(rows).
@@ -16,13 +18,13 @@ extension Plan {
         return rows.filter(isStep).reversed().filter { ids.insert(nodes[$0].id).inserted }.reversed()
     }
 
-    /// The ids of the steps whose standard output something reads, without the parts in brackets.
+    /// The ids of the steps whose standard output is read, without the parts in brackets.
     package var outputReads: Set<String> { Set(standardOutputReads.map(workflow.path)) }
 
     func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
 
-    /// The nearest group around a row whose body is used; nil for what belongs to the workflow itself. With `isInside`,
-    /// a group that uses one is inside of it.
+    /// Returns the nearest enclosing group of a row whose body is used; nil for rows that belong to the workflow
+    /// itself. With `isInside`, a group that uses one is inside of it.
     func user(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
         guard !workflow.uses.isEmpty else { return nil }
         var row = isInside ? row : parent(of: row)
@@ -33,31 +35,31 @@ extension Plan {
         return nil
     }
 
-    /// The same where the body is a file.
+    /// Returns the nearest enclosing group that uses a file; otherwise as `user(around:isInside:)`.
     func fileUser(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
         var user = user(around: row, isInside: isInside)
         while let known = user, use(of: known)?.source == .template { user = self.user(around: known) }
         return user
     }
 
-    /// The body that a group uses; of a fan-out each copy does.
+    /// Returns the body that a group uses; nil for a fan-out, each of whose instances uses it.
     func use(of row: PlanIndex) -> Use? {
         nodes[row].role == .group ? workflow.use(of: nodes[row].definition) : nil
     }
 
-    /// The variables of fan-outs that a row sees: not those outside of the body that it is in.
+    /// Returns the variables of fan-outs that a row sees: not those outside of the body that it is in.
     func variables(of row: PlanIndex, isInside: Bool = false) -> ArraySlice<Variable> {
         guard let user = user(around: row, isInside: isInside) else { return nodes[row].variables[...] }
         return nodes[row].variables.dropFirst(nodes[user].variables.count)
     }
 
-    /// The values of the innermost fan-out around a step, for the log; nil outside of fan-outs.
+    /// Returns the values of the innermost fan-out enclosing a step, for the log; nil outside of fan-outs.
     func loopItem(of row: PlanIndex) -> String? { nodes[row].variables.isEmpty ? nil : item(of: row) }
 
-    /// Whether a row is a group that may be tried again.
+    /// Returns true if a row is a group that may be tried again.
     func hasRounds(_ row: PlanIndex) -> Bool { nodes[row].role == .group && retry(of: row) != nil }
 
-    /// Whether a row is a member, at any depth, of a group.
+    /// Returns true if a row is a member of a group, at any depth.
     func isInside(_ row: PlanIndex, _ group: PlanIndex) -> Bool {
         var next = row
         while next != .root {
@@ -67,27 +69,36 @@ extension Plan {
         return false
     }
 
-    /// The fan-out that a row is an instance of, or the row itself.
+    /// Returns the fan-out that a row is an instance of, or the row itself.
     func whole(of row: PlanIndex) -> PlanIndex {
         let parent = parent(of: row)
         return row != .root && nodes[parent].role == .fanOut ? parent : row
     }
 
-    /// The row before this one in a group with `order: sequence`; nil for its first member and elsewhere.
+    /// Returns the row before this one in a group with `order: sequence`; nil for its first member and elsewhere.
     func previous(of row: PlanIndex) -> PlanIndex? {
         let whole = self.whole(of: row)
         let group = parent(of: whole)
         guard settings(of: group)?.isSequence == true, whole > group.next else { return nil }
-        // Members lie side by side, so the row in front of this one is in the member before.
+        // Members are adjacent, so the row before this one is in the previous member.
         var before = whole.advanced(by: -1)
         while parent(of: before) != group { before = parent(of: before) }
         return before
     }
 
-    /// The members of a group that the file has and the plan has not, because the caller has chosen others.
+    /// Returns the members of a group that the file has and the plan has not, because the caller has chosen others.
     func leftOut(of group: PlanIndex) -> [NodeIndex] {
         let kept = Set(members(of: group).map { nodes[$0].definition })
         let declared = workflow.members(of: nodes[group].definition)
         return declared.filter { !kept.contains($0) && workflow[$0].hook == nil }
     }
+}
+
+// The graph of a run has the same rows as its plan. This is the only place that converts one into the other.
+extension OperationID {
+    /// Makes the id of the operation or group of a row of the plan.
+    init(_ row: PlanIndex) { self.init(row: row.offset) }
+
+    /// The row of the plan that it represents.
+    var planIndex: PlanIndex { PlanIndex(row) }
 }

@@ -5,14 +5,14 @@ internal import Workflow
 /// The locks of a run: its pools and its mutexes. Names are the run's, the same in all instances; a pool and a mutex of
 /// one name are two locks.
 struct RunLocks {
-    /// Of each lock by its index, for the log.
+    /// The name of each lock by its index, for the log.
     private(set) var names: [String] = []
     private var pools: [String: LockID] = [:]
     private var mutexes: [String: LockID] = [:]
 
     init() {}
 
-    /// Those that the workflow declares or asks for, added to the graph. O(definitions).
+    /// Adds the locks that the workflow declares or requests to the graph. O(definitions).
     init(_ workflow: Workflow, in graph: inout OperationGraph) {
         for pool in workflow.pools where pools[pool.name] == nil {
             pools[pool.name] = graph.addPool(of: max(1, pool.size))
@@ -29,7 +29,7 @@ struct RunLocks {
 
     var isEmpty: Bool { names.isEmpty }
 
-    /// What copies of a definition and anything inside them name.
+    /// Returns the mutexes that instances of a definition and everything inside them name.
     func mutexes(inside definition: NodeIndex, of plan: Plan) -> [LockID] {
         let workflow = plan.workflow
         let inside = (definition.row..<Int(workflow[definition].subtreeEnd)).map { NodeIndex($0) }
@@ -37,7 +37,7 @@ struct RunLocks {
         return Set(requests.compactMap { mutexes[$0.name] }).sorted()
     }
 
-    /// What a copy of a step or group takes, each lock once.
+    /// Returns the requests for the locks of a step or group, each mutex once.
     func requests(pools wanted: [PoolRequest], mutexes names: [MutexRequest]) -> [LockRequest] {
         guard !wanted.isEmpty || !names.isEmpty else { return [] }
         var requests: [LockRequest] = []

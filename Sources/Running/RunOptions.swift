@@ -2,63 +2,63 @@ package import Basics
 internal import Planning
 package import Workflow
 
-/// What the command line and its surroundings say about one run.
+/// The options of one run, from the command line and its surroundings.
 package struct RunOptions: Sendable {
-    /// How many steps may run at once, at least 1.
+    /// The number of steps that may run at once, at least 1.
     package var jobs = 1
-    /// Which ready steps start first; nil for the longest path in steps.
+    /// The priorities of ready steps; nil for the longest path in steps.
     package var priorities: RowPriorities?
-    /// The runs whose durations decided it.
+    /// The runs whose durations decided the priorities.
     package var durationSources: [String] = []
-    /// Stands over everything the file says, in order; a later entry wins.
+    /// Overrides everything the file says; of several entries a later one wins.
     package var environment: [(name: String, value: String)] = []
     package var parameters = ParameterValues.none
-    /// What follows `--` on the command line, for the steps that the plan gives it to.
+    /// The words after `--` on the command line, for the steps that the plan gives them to.
     package var arguments: [String] = []
     package var secrets = RunSecrets.none
-    /// The workflow's own `fail-fast`, nil to leave it to the file.
+    /// Overrides the workflow's own `fail-fast`; nil leaves it to the file.
     package var failFast: Bool?
-    /// The run's own limit, nil to leave it to the file.
+    /// Overrides the run's own time limit; nil leaves it to the file.
     package var timeout: Duration?
-    /// The folder that steps start in, absolute; nil if that is flowrun's own.
+    /// The folder that steps start in, absolute; nil for flowrun's own.
     package var folder: String?
     /// The run's id.
     package var run = ""
     /// flowrun's version, for the log.
     package var version = ""
-    /// What the run is to take over; nil to begin afresh.
+    /// The results that the run restores; nil to begin afresh.
     package var past: PastResults?
-    /// Steps and groups that are not taken over, nor what is behind them.
+    /// Steps and groups that run again instead of being restored, with their dependents.
     package var again: [String] = []
-    /// For digests of definitions; nil where nobody will ask for them.
+    /// The key for digests of definitions; nil if they are not needed.
     package var definitionKey: KeyedHash.Key?
-    /// Something to be told at the start of the log; nil for nothing.
+    /// A warning for the start of the log; nil for none.
     package var note: String?
-    /// Where files that only the run needs are made.
+    /// The folder for files that only the run needs.
     package var temporaryFolder = "/tmp"
-    /// Whether the log is to tell of locks, of what is ready and of what waits.
+    /// True if the log reports locks, ready steps and waiting steps.
     package var tellsLocks = false
-    /// Whether shells show each command of a script before they execute it.
+    /// True if shells show each command of a script before they execute it.
     package var tracesScripts = false
-    /// Whether steps are told to write colours although no terminal is there.
+    /// True if steps are asked to write colours although there is no terminal.
     package var forcesColors = false
-    /// Whether steps that ask before they start have their answer.
+    /// True if steps that ask before they start are already confirmed.
     package var isConfirmed = false
-    /// Whether nothing starts before somebody resumes the run.
+    /// True if nothing starts before the run is resumed.
     package var startsPaused = false
 
     package init() {}
 }
 
-/// How a run ended, for the exit status.
+/// The end of a run, for the exit status.
 package struct RunResult: Sendable {
     package var outcome: RunOutcome
     /// The signal by which flowrun dies, as the log has it; nil if none came before the end, or if the run has
     /// succeeded all the same.
     package var signal: Int32?
-    /// A step could not be started because the machine had no process left, although it was tried for 30 s.
+    /// True if a step could not be started because the machine had no process left, after 30 s of attempts.
     package var isOutOfProcesses = false
-    /// Why flowrun could not go on, with everything that waited; nil if it could.
+    /// The reason why flowrun could not go on, with everything that waited; nil if it could.
     package var stall: String?
 }
 
@@ -66,8 +66,8 @@ package enum RunOutcome: Sendable, Hashable {
     case success
     /// A step failed, timed out or was cancelled.
     case failure
-    /// The run's own limit ended it.
+    /// The run's own time limit ended it.
     case runTimeout
-    /// Somebody asked for its end, otherwise than by a signal.
+    /// Its end was requested, otherwise than by a signal.
     case cancelled
 }

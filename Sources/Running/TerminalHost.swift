@@ -1,21 +1,30 @@
 package import Processes
 
-/// Clears the terminal for a command that is to have it for itself, one at a time.
+/// Frees the terminal for a command that is to have it for itself, one at a time.
 @EventLoopActor
 package protocol TerminalHost: AnyObject {
-    /// Nothing of flowrun's is written to the terminal from here on, until `takeBack`. Throws, with what is missing in
-    /// words, where flowrun cannot lend it.
+    /// Keeps flowrun from writing to the terminal until `takeBack`. Throws, with a message that names what is
+    /// missing, if flowrun cannot lend it.
     func lend() throws(TerminalError) -> ControllingTerminal
-    /// Writes what has waited. Does nothing if the terminal is not lent.
+    /// Writes the output that has waited. Does nothing if the terminal is not lent.
     func takeBack()
-    /// The command that has the terminal was stopped, as by Ctrl-Z, and flowrun with it until somebody continues it.
-    /// Returns false if the command is to go on at once, because it has the terminal now that it had waited for.
+    /// Called when the command that has the terminal was stopped, as by Ctrl-Z. Stops flowrun with it until it is
+    /// continued. Returns false if the command is to go on at once, because it now has the terminal that it waited
+    /// for.
     func stop(with signal: Int32) -> Bool
 }
 
-/// Why there is no terminal for a command.
+/// The reason why a command gets no terminal.
 package struct TerminalError: Error {
     package let message: String
 
     package init(_ message: String) { self.message = message }
+}
+
+/// Asks the user, one question at a time.
+@EventLoopActor
+package protocol Prompt: AnyObject {
+    /// Calls `answer` once, after this call has returned; not at all if the question is withdrawn.
+    func ask(_ question: String, answer: @escaping @EventLoopActor (Bool) -> Void)
+    func withdraw()
 }

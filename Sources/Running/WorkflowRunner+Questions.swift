@@ -5,10 +5,10 @@ internal import Scheduling
 internal import Syntax
 internal import Workflow
 
-// What the scheduler asks while the run goes on: conditions, instances, outputs of groups. An answer comes at once, or
-// once the files are hashed that an expression names.
+// The scheduler's questions while the run goes on: conditions, instances, outputs of groups. The answer comes at
+// once, or once the files and `vars` that an expression reads are available.
 extension WorkflowRunner {
-    /// `platforms` and `if`, once all needs have ended.
+    /// Evaluates `platforms`, `if` and `require`, once all needs have ended.
     func decide(_ row: PlanIndex) {
         let id = OperationID(row)
         guard plan.platforms(of: row).allow() else {
@@ -31,7 +31,7 @@ extension WorkflowRunner {
         send(.decided(id, (try? decision.get()) ?? .fail))
     }
 
-    /// What cleans up must not wait forever for a value: the step's own limit holds for that, too.
+    /// Limits the wait of a step in a hook for a value by the step's own limit: cleanup must not wait for ever.
     private func limitWait(of row: PlanIndex) {
         guard waitLimits[row] == nil, plan.isInHook(row), let limit = plan.timeout(of: row) else { return }
         waitLimits[row] = Countdown(limit, by: clock) { [weak self] in
@@ -47,7 +47,7 @@ extension WorkflowRunner {
         waitLimits.removeValue(forKey: row)?.cancel()
     }
 
-    /// Asks people before a row starts, after those that wait for an answer already.
+    /// Asks the user before a row starts, after the questions that already wait for an answer.
     private func confirm(_ row: PlanIndex, _ question: String) {
         guard prompt != nil else {
             state.noteFailure(
@@ -67,7 +67,7 @@ extension WorkflowRunner {
             if !isYes {
                 self.state.noteFailure(of: row, .condition, "the answer to \(Phrase.quoted(question)) was no")
             }
-            // Questions that this brings about wait behind it.
+            // Questions that this causes wait behind it.
             self.send(.decided(OperationID(row), isYes ? .run : .fail))
             if self.questions.first?.row == row {
                 self.questions.removeFirst()
@@ -76,7 +76,7 @@ extension WorkflowRunner {
         }
     }
 
-    /// Asks no more about a row that has ended.
+    /// Withdraws the question about a row that has ended.
     func withdrawQuestion(about row: PlanIndex) {
         guard let index = questions.firstIndex(where: { $0.row == row }) else { return }
         questions.remove(at: index)
@@ -85,7 +85,7 @@ extension WorkflowRunner {
         askNext()
     }
 
-    /// Asks nothing more.
+    /// Withdraws all questions.
     func withdrawQuestions() {
         questions = []
         prompt?.withdraw()
@@ -96,7 +96,7 @@ extension WorkflowRunner {
             guard try isConditionTrue(of: row) else { return .skip }
             try checkArguments(of: row)
             try checkRequirements(of: row)
-            if plan.isStep(row), !plan.isMilestone(row) { builder.prepare(row) }
+            if plan.isStep(row), !plan.isMilestone(row) { context.prepare(row) }
             return .run
         }
     }
@@ -148,7 +148,7 @@ extension WorkflowRunner {
         }
     }
 
-    /// Whether the body that a group uses takes what the group gives it.
+    /// Checks the values that a group passes to the body it uses against the body's parameters.
     private func checkArguments(of row: PlanIndex) throws(StepError) {
         guard let use = plan.use(of: row) else { return }
         for parameter in use.parameters {
@@ -162,7 +162,7 @@ extension WorkflowRunner {
         }
     }
 
-    /// The instances of a fan-out over a list that is known only now.
+    /// Makes the instances of a fan-out over a list that is known only now.
     func expand(_ row: PlanIndex) {
         let id = OperationID(row)
         guard let items = plan.fanOut(of: row)?.items else { return send(.ended(id, .failure, mayRetry: false)) }
@@ -174,7 +174,7 @@ extension WorkflowRunner {
         send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
     }
 
-    /// nil if there is none, with the reason noted.
+    /// Returns nil if there is none, and notes the reason.
     private func expansion(of row: PlanIndex, by items: Result<Value, EvaluationError>) -> OperationGraph? {
         switch items {
         case .success(let value):
@@ -196,17 +196,17 @@ extension WorkflowRunner {
         return nil
     }
 
-    /// True if a failed body is worth another round.
+    /// Answers whether a failed body is worth another round.
     func weigh(_ row: PlanIndex, _ outcome: OperationOutcome) {
         send(.ended(OperationID(row), outcome, mayRetry: isWorthAnother(row)))
     }
 
-    /// The outputs of a group once everything in it has ended, and whether its failure is worth another round. A group
-    /// that did not succeed keeps the outputs that can be made.
+    /// Evaluates the outputs of a group once everything in it has ended, and decides if its failure is worth another
+    /// round. A group that did not succeed keeps the outputs that can be made.
     func conclude(_ row: PlanIndex, _ outcome: OperationOutcome) {
         let id = OperationID(row)
         guard let outputs = context.pending.evaluate(for: row, { outputs(of: row, after: outcome) }) else {
-            // A run that is being ended begins no work for them.
+            // A run that is being ended starts no work for them.
             guard outcome == .success || !control.isStopping else {
                 context.pending.forget(row)
                 return send(.ended(id, outcome, mayRetry: false))
@@ -233,7 +233,7 @@ extension WorkflowRunner {
             do {
                 outputs.append(Value.Field(name: declaration.name, value: try template.value(in: scope)))
             } catch {
-                // The output of a step that was not to run. Then nothing that runs needs the group.
+                // The output reads a step that was not to run. Then nothing that runs needs the group.
                 if outcome != .success || state.isIncomplete(row) { continue }
                 return .failure(OutputError("output `\(declaration.name)`: \(error.message)"))
             }
@@ -241,12 +241,13 @@ extension WorkflowRunner {
         return .success(outputs)
     }
 
-    /// A group is being stopped before it could be answered.
+    /// Ends a group that is being stopped before its question could be answered.
     func withdraw(_ row: PlanIndex) {
         if context.pending.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
-    /// True for a group if every failure in it is of a named kind, whichever came first.
+    /// Returns true if every failure in a group is of a kind that its `retry` names, whichever came first; always if
+    /// it names none.
     private func isWorthAnother(_ row: PlanIndex) -> Bool {
         let reasons = plan.retry(of: row)?.reasons ?? []
         guard !reasons.isEmpty else { return true }
@@ -259,7 +260,8 @@ extension WorkflowRunner {
 }
 
 extension [Retry.Reason] {
-    /// Whether one of them is the way a process ended, as a shell shows it; false for nil, if there was none.
+    /// Returns true if one of them matches how a process ended, as a shell shows it; false for nil, which is no
+    /// process.
     func include(_ status: ExitStatus?) -> Bool {
         switch status {
         case .exited(let code): contains(.exitCode(code))

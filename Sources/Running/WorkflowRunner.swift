@@ -6,19 +6,18 @@ internal import Scheduling
 internal import Syntax
 internal import Workflow
 
-/// Runs a plan: feeds the scheduler what happens, carries out on the spot what it decides, and tells reporters
-/// everything.
+/// Runs a plan: feeds events to the scheduler, carries out its decisions at once, and reports everything to the
+/// reporters.
 ///
 /// There is no task anywhere: a step starts during the call that decides it, and its end arrives as a callback of its
-/// process. Whatever happens while an event is handled waits in a queue for its turn, so that the scheduler is never
-/// entered twice.
+/// process. Whatever happens while an event is handled waits in a queue, so that the scheduler is never entered
+/// twice.
 @EventLoopActor
 package final class WorkflowRunner {
     let options: RunOptions
     let context: RunContext
     let recorder: EventRecorder
     let builder: CommandBuilder
-    let files: StepFiles
     let spawner: any Spawner
     private(set) lazy var starts = StartQueue(of: self)
     let clock: any RunClock
@@ -29,44 +28,44 @@ package final class WorkflowRunner {
     /// nil for a run that begins afresh.
     var resumption: Resumption?
     var result = RunResult(outcome: .success)
-    /// The first signal that asked for the end, of the run or of what comes after it; nil if none did.
+    /// The first signal that requested the end, of the run or of what follows it; nil if none did.
     package internal(set) var signal: Int32?
-    /// Whether a second one came, so that nothing gets a grace any more.
+    /// True once a second signal came, so that nothing gets a grace any more.
     private(set) var isAborted = false
 
-    /// The definitions whose standard output somebody may ask for.
+    /// The definitions whose standard output may be read.
     private let standardOutputReads: Set<NodeIndex>
 
-    /// Hands all that has been recorded to the kernel, so that it survives a kill; nil if nothing keeps it.
+    /// Hands everything recorded so far to the kernel, so that it survives a kill; nil if it is not stored.
     package var writeAhead: (() -> Void)?
-    /// nil: there is nobody to ask.
+    /// nil if questions cannot be asked.
     let prompt: (any Prompt)?
-    /// nil: no step can have the terminal.
+    /// nil if no step can have the terminal.
     package var terminalHost: (any TerminalHost)?
-    /// Which step has the terminal.
+    /// The step that has the terminal.
     var terminalUser: PlanIndex?
-    /// What is asked before steps start, and what waits to be.
+    /// Questions to be answered before their rows start, in the order in which they are asked.
     var questions: [(row: PlanIndex, text: String)] = []
-    /// Of steps in hooks that wait for a value before they are decided.
+    /// The limits of steps in hooks that wait for a value before they are decided.
     var waitLimits: [PlanIndex: Countdown] = [:]
     private var scheduler: OperationScheduler
-    /// Whether a pause is over and what it has held back is still to start: after all that its end has brought about,
-    /// because a cancel of everything ends a pause, too.
+    /// True if a pause is over and what it has held back is still to start. That happens after everything else that
+    /// the end of the pause causes, because a cancel of everything ends a pause, too.
     var hasResumed = false
-    /// What has happened and is still to be handled, oldest first.
+    /// Events that are still to be handled, oldest first.
     private var events: [OperationScheduler.Event] = []
     private var isHandlingEvents = false
     private var whenDone: ((RunResult) -> Void)?
-    /// Whether the run was asked to end before it began: then no process is started.
+    /// True if the run was requested to end before it began; then no process is started.
     private var isEndedEarly = false
-    /// When the run began, and the time that measures its limits, which stands still while everything is frozen.
+    /// The start of the run, and the time that measures its limits, which is paused while everything is frozen.
     private var began: EventLoopClock.Instant
     private var time = PausableTime()
-    /// When the scheduler wants to look at its deadlines.
+    /// The time at which the scheduler wants to check its deadlines.
     private var wakeTime: Duration?
     private var timer: (token: Timers.Token, due: EventLoopClock.Instant)?
 
-    /// `mayTakeOutput` is asked before steps' output is read; while it says no, the steps wait.
+    /// `mayTakeOutput` is asked before steps' output is read; while it returns false, the steps wait.
     package init(
         _ plan: Plan, options: RunOptions, reporters: [any Reporter], spawner: any Spawner = ProcessSpawner.shared,
         clock: any RunClock = MachineClock(), fileReader: any FileReader = FileThread(),
@@ -79,8 +78,7 @@ package final class WorkflowRunner {
         self.clock = clock
         context = RunContext(plan, options: options, fileReader: fileReader)
         recorder = EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput)
-        files = StepFiles(in: options.temporaryFolder)
-        builder = CommandBuilder(context, files)
+        builder = CommandBuilder(context)
         control = ControlState(jobs: options.jobs)
         standardOutputReads = plan.standardOutputReads
         resumption = options.past.map { Resumption($0, again: options.again, in: plan) }
@@ -88,21 +86,14 @@ package final class WorkflowRunner {
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks
         began = clock.now
-        context.readEnvironment = { [unowned builder] in builder.variables() }
-        context.readSharedEnvironment = { [unowned builder] in builder.variables(isShared: true) }
-        context.readEnvironmentOfFile = { [unowned builder] in
-            builder.variables(ofFileUsedBy: $0, isBeingSet: $1, isShared: $2)
-        }
-        context.readInherited = { [unowned builder] in builder.inheritedVariables() }
-        context.makeCommand = { [unowned builder] key throws(SharedFailure) in try builder.launch(for: key) }
         context.pending.commands.runner = self
     }
 
-    /// Calls `tell` with the path of the run's temporary folder before that is made, and with nil once it has gone, so
+    /// Calls `tell` with the path of the run's temporary folder before that is made, and with nil once it is gone, so
     /// that another process can remove it if the run cannot.
     package func tellTemporaryFolder(to tell: @escaping (String?) -> Void) { files.tell = tell }
 
-    /// Runs to the end, whatever that is. Called once.
+    /// Runs the plan to its end. Called once.
     package func run() async -> RunResult {
         await withUnsafeContinuation { continuation in start { continuation.resume(returning: $0) } }
     }
@@ -143,8 +134,8 @@ package final class WorkflowRunner {
         handleEvents()
     }
 
-    /// A signal to flowrun. The first one cancels everything but hooks and leaves steps their grace; the next one takes
-    /// both away.
+    /// Handles a signal to flowrun. The first one cancels everything but hooks and leaves steps their grace; the next
+    /// one takes both away.
     package func interrupt(by signal: Int32) {
         guard self.signal == nil else {
             isAborted = true
@@ -165,6 +156,8 @@ package final class WorkflowRunner {
         if !isAborted { interrupt(by: signal) }
     }
 
+    var files: StepFiles { context.files }
+
     var state: RunState {
         _read { yield context.state }
         _modify { yield &context.state }
@@ -175,7 +168,7 @@ package final class WorkflowRunner {
 
     // MARK: Events and commands
 
-    /// Hands an event to the scheduler: at once, or after the one that it handles now. Ignored after the end.
+    /// Hands an event to the scheduler: at once, or after the one being handled. Ignored after the end.
     func send(_ event: OperationScheduler.Event) {
         events.append(event)
         if whenDone != nil { handleEvents() }
@@ -185,7 +178,7 @@ package final class WorkflowRunner {
         guard !isHandlingEvents else { return }
         isHandlingEvents = true
         var next = 0
-        // Grows meanwhile.
+        // The list grows meanwhile.
         while next < events.count {
             let event = events[next]
             next += 1
@@ -211,7 +204,7 @@ package final class WorkflowRunner {
         if let message = files.removeFolder() { recorder.record(.warning(code: "temp", message: message)) }
         let outcome = scheduler.outcome(of: .root) ?? .cancelled
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
-        // From here on the outcome stands, whatever else arrives.
+        // From here on the outcome is final, whatever else arrives.
         if outcome != .success { result.signal = signal }
         recorder.record(state.runHasFinished(at: recorder.elapsed))
         whenDone(result)
@@ -223,7 +216,7 @@ package final class WorkflowRunner {
         if isEndedEarly, !plan.isInHook(row) { attempt.giveUp() } else { attempt.start() }
     }
 
-    /// Asks a started step to end.
+    /// Ends a started step, without grace once the run is aborted.
     func stopAttempt(of row: PlanIndex) {
         if isAborted { attempts[row]?.kill() } else { attempts[row]?.stop() }
     }
@@ -242,7 +235,7 @@ package final class WorkflowRunner {
         send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(attempt.status)))
     }
 
-    /// No retry of the step or its groups while its processes are alive.
+    /// Rules out retries of a group and of the enclosing ones, while processes in it are still alive.
     func ruleOutRounds(around group: PlanIndex) {
         send(.lastAttempt(OperationID(group)))
         var next = group
@@ -256,13 +249,13 @@ package final class WorkflowRunner {
 
     private var runTime: Duration { began.duration(to: time.reading(at: clock.now)) }
 
-    /// Lets the scheduler look at its deadlines at a time of the run, which takes the place of an earlier one.
+    /// Wakes the scheduler to check its deadlines at a time of the run; replaces an earlier request.
     func wakeUp(at runTime: Duration) {
         wakeTime = runTime
         setTimer()
     }
 
-    /// One timer: if the time was put off, it rings too early and is set again.
+    /// Sets the one timer: if the time was postponed, it fires too early and is set again.
     private func setTimer() {
         guard let wakeTime, let due = time.time(of: began.advanced(by: wakeTime)) else { return }
         if let timer {
@@ -280,7 +273,7 @@ package final class WorkflowRunner {
         send(.time)
     }
 
-    /// All limits of time stand still until `thawTime`.
+    /// Pauses all time limits until `thawTime`.
     func freezeTime() { time.pause(at: clock.now) }
 
     func thawTime() {
@@ -311,12 +304,12 @@ package final class WorkflowRunner {
         }
     }
 
-    /// Whether somebody may ask for what a step writes to standard output.
+    /// Returns true if the standard output of a step may be read.
     func keepsStandardOutput(of row: PlanIndex) -> Bool {
         !standardOutputReads.isEmpty && standardOutputReads.contains(plan.nodes[row].definition)
     }
 
-    /// How people are to be shown what a step writes; nil if the file does not say.
+    /// Returns the view in which a step's output is to be shown; nil if the file does not say.
     func view(of row: PlanIndex) -> OutputView? { plan.logView(of: row).map(OutputView.init) }
 }
 
@@ -328,5 +321,39 @@ extension OutputView {
             case .grouped: .grouped
             case .quiet: .quiet
             }
+    }
+}
+
+// Questions and interactive steps take turns with the terminal.
+extension WorkflowRunner {
+    /// True if the terminal shows a question.
+    var isAsking: Bool { terminalUser == nil && !questions.isEmpty }
+
+    /// Lends the terminal to a step.
+    func lendTerminal(to row: PlanIndex) throws(StepError) -> ControllingTerminal {
+        let terminal: ControllingTerminal
+        do throws(TerminalError) {
+            guard let terminalHost else { throw TerminalError("needs a terminal, and there is none") }
+            terminal = try terminalHost.lend()
+        } catch {
+            throw StepError(error.message)
+        }
+        terminalUser = row
+        return terminal
+    }
+
+    /// Takes the terminal back; does nothing if the step does not have it.
+    func takeBackTerminal(from row: PlanIndex) {
+        guard terminalUser == row else { return }
+        terminalUser = nil
+        terminalHost?.takeBack()
+        askNext()
+    }
+
+    /// Called when a step that has the terminal was stopped, not by flowrun.
+    func stepHasStopped(_ attempt: StepAttempt, by signal: Int32) {
+        guard let terminalHost, !terminalHost.stop(with: signal) else { return }
+        attempt.freeze()
+        attempt.thaw()
     }
 }

@@ -13,7 +13,7 @@ package struct ForeignFile {
     private let file: SourceFile
     private let source: SourceLines
 
-    /// nil for a file of a kind that cannot be told, or is none of these.
+    /// nil for a file that is none of these, or of a kind that is unclear.
     package init?(_ file: SourceFile) {
         self.file = file
         let name = file.name.split(separator: "/").last.map(String.init) ?? file.name
@@ -37,8 +37,8 @@ package struct ForeignFile {
         return isMakefile ? .makefile : nil
     }
 
-    /// The workflow that the file comes to, with a word on where it is from. What cannot be said is in its comments.
-    /// Throws where the file is not what it should be.
+    /// Converts the file to a workflow, with a comment on its origin. Parts that cannot be converted become comments.
+    /// Throws if the file is not YAML where it should be, or has nothing that could be a step.
     package func draft() throws(ForeignFileError) -> WorkflowDraft {
         var draft = try converted()
         draft.head = ["Made from \(source.name) by `flowrun init --from`."] + draft.head
@@ -68,10 +68,10 @@ package struct ForeignFile {
     }
 }
 
-/// Why a file cannot be converted at all.
+/// The reason why a file cannot be converted at all.
 package struct ForeignFileError: Error {
     package let message: String
-    /// What is wrong with its text.
+    /// The findings about its text.
     package let findings: [Diagnostic]
 
     init(_ message: String, _ findings: [Diagnostic]) {

@@ -52,6 +52,27 @@ struct CatalogTests {
         }
     }
 
+    @Test func `the page about the architecture names every target, and only functions that exist`() throws {
+        let page = try PackageDocument("\(Catalog.flowrun.rawValue)/Architecture.md").text
+        let targets = PackageText.paths.compactMap { path in
+            path.hasPrefix("Sources/") ? path.split(separator: "/").dropFirst().first.map(String.init) : nil
+        }
+        for target in Set(targets) { #expect(page.contains("`\(target)`"), "\(target)") }
+        let sources = try PackageText.paths.filter { $0.hasPrefix("Sources/") && $0.hasSuffix(".swift") }
+            .map { try PackageDocument($0).text }
+        let functions = page.matches(of: #/`([A-Z]\w+)\.([a-z]\w+)(?:\((\w+):.*\))?`/#)
+            .filter { $0.2 != "swift" }
+        #expect(functions.count >= 15)
+        for function in functions {
+            let words = function.3.map { "func \(function.2)(\($0)" } ?? "func \(function.2)("
+            let declared = sources.contains { text in
+                text.contains(words)
+                    && !text.matches(of: try! Regex("(extension|struct|class|enum|protocol) \(function.1)\\b")).isEmpty
+            }
+            #expect(declared, "\(function.0)")
+        }
+    }
+
     /// Names of tests stand in code marks behind a dash, as proofs of what was said.
     @Test(arguments: ["\(Catalog.flowrun.rawValue)/FailureModes.md", "SECURITY.md"])
     func `a test that a page names as a proof exists`(page: String) throws {

@@ -125,7 +125,7 @@ struct ResumeDryRunTests {
         for line in [
             "\nresuming \(run): ",
             "\nwarning: the hook `release.on-failure.rollback` has started since: `release.deploy`",
-            "after long  taken over\n", "after level  runs again: it had not succeeded\n",
+            "after long  restored\n", "after level  runs again: it had not succeeded\n",
             "runs again: a hook has undone it\n", "  decided in the run\n",
         ] {
             #expect(answer.stdout.contains(line), "\(line)")
@@ -133,7 +133,7 @@ struct ResumeDryRunTests {
         let other = try await test.run("workflow.yml", "-n", "--resume", "level")
         other.expect(exit: 0)
         other.expect(stdout: "warning: there is no run of the same targets to resume")
-        #expect(!other.stdout.contains("taken over\n"))
+        #expect(!other.stdout.contains("restored\n"))
         try await test.run("workflow.yml", "-n", "--resume=20260101T000000-aaaaaa").expect(exit: 1, stdout: "")
         try await test.run("workflow.yml", "-n", "--from", "nothing").expect(exit: 64, stdout: "")
     }

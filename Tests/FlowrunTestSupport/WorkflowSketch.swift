@@ -1,5 +1,6 @@
 import Syntax
-package import Workflow
+
+@testable package import Workflow
 
 /// A workflow built in code, with a text in which every key and every `needs` entry has its place, so that tests of the
 /// planner and the printers need no parser.

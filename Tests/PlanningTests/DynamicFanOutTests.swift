@@ -2,7 +2,8 @@ import FlowrunTestSupport
 import Planning
 import Syntax
 import Testing
-import Workflow
+
+@testable import Workflow
 
 struct DynamicFanOutTests {
     /// Its ids inside a fan-out are checked against the same workflow with the items in the file.

@@ -30,7 +30,7 @@ struct NeedResolutionTests {
     @Test func `where nothing is near, what could be needed is listed`() throws {
         let finding = try onlyFinding(WorkflowSketch.workflow([.step("a", needs: ["zzzzzz"]), .step("b")]))
         #expect(
-            finding.notes.map(\.message) == ["`needs` takes siblings of the step or of a group around it: `b`"])
+            finding.notes.map(\.message) == ["`needs` takes siblings of the step or of an enclosing group: `b`"])
         #expect(finding.fix == nil)
     }
 

@@ -2,7 +2,8 @@ import FlowrunTestSupport
 import Planning
 import Syntax
 import Testing
-import Workflow
+
+@testable import Workflow
 
 struct SelectionTests {
     private let plan: Plan
@@ -223,7 +224,7 @@ struct `What runs when nobody says` {
         #expect(
             planned.diagnostics.compactMap(\.fix?.description) == [
                 "did you mean `build`?",
-                "write the id of a step or group, with those of the groups around it: `build.compile`", "name `each`",
+                "write the id of a step or group, with those of its enclosing groups: `build.compile`", "name `each`",
                 "did you mean `each.a`?",
             ])
     }

@@ -2,9 +2,9 @@ import FlowrunTestSupport
 import Foundation
 import Syntax
 import Testing
-import Workflow
 
 @testable import Running
+@testable import Workflow
 
 @Suite struct OutputFileReaderTests {
     private static let kinds: KeyValuePairs<String, OutputDeclaration.Kind> = [

@@ -1,9 +1,9 @@
 import FlowrunTestSupport
 import Syntax
 import Testing
-import Workflow
 
 @testable import Running
+@testable import Workflow
 
 func secret(_ name: String, _ source: Secret.Source) -> Secret {
     Secret(name: name, source: source, range: .beginning)

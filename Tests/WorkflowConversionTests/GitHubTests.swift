@@ -116,7 +116,7 @@ struct GitHubTests {
     @Test func `what changes the environment of others has to be filled in`() throws {
         try expect(
             "  a: { steps: [{ run: 'echo A=1 >> $GITHUB_ENV' }] }\n",
-            "no step changes the environment of those behind it")
+            "no step changes the environment of later ones")
         try expect(
             "  a: { steps: [{ run: 'echo x >> $GITHUB_STEP_SUMMARY' }] }\n",
             "GITHUB_STEP_SUMMARY=\"${GITHUB_STEP_SUMMARY:-/dev/null}\"")

@@ -69,7 +69,7 @@ struct `A step is refused` {
         ),
         (
             "run: x\n1️⃣undoes: []",
-            "FR0201 `undoes` is a key of what stands below `on-failure` or `finally`, and this is a step"
+            "FR0201 `undoes` is a key of steps and groups below `on-failure` or `finally`, and this is a step"
         ),
         ("run: x\ninteractive: 1️⃣[]", "FR0205 `interactive` takes `true` or `false`, found a list"),
         ("steps: { b: { run: x } }\n1️⃣run: x", "FR0209 a node has either `run` or `steps`, this one has both"),

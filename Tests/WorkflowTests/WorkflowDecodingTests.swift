@@ -1,7 +1,8 @@
 import FlowrunTestSupport
 import Syntax
 import Testing
-import Workflow
+
+@testable import Workflow
 
 struct `A workflow file` {
     @Test func `says all that the model holds`() throws {

@@ -1,19 +1,19 @@
-/// The core of a compound operation: its members, and what is known of them. Unchecked like its superclass: the same
-/// lock guards what it adds.
+/// The core of a compound operation: its members and their ends. Unchecked like its superclass: the same lock guards
+/// its additional state.
 final class CompoundCore: OperationCore, @unchecked Sendable {
-    /// Guarded by the operation's lock. Once it belongs to a queue, changes are made under the queue's lock too.
+    /// Guarded by the operation's lock. Once the operation belongs to a queue, changes also require the queue's lock.
     struct Members {
         /// In the order in which they were added.
         var cores: [OperationCore] = []
         /// In the order in which they ended, in the current round.
         var ended: [OperationCore] = []
-        /// How many of those in the queue have not ended.
+        /// The number of members in the queue that have not ended.
         var unfinished = 0
-        /// What went wrong; made when somebody first asks about the end.
+        /// The failure, cached when the error of an enclosing operation is queried after the end; nil before.
         var failure: CompoundOperation.Failure?
-        /// Why members are being stopped, if because of a request to stop it or something around it.
+        /// The reason why members are being stopped, if that is a request to stop it or an enclosing operation.
         var reason: AsyncOperationContext.CancellationReason?
-        /// Whether it refuses more, because the last one has ended or it was stopped.
+        /// True if it refuses more members, because the last one has ended or it was stopped.
         var isClosed = false
         /// True once something inside needs, or wants to take, something outside while it holds a place or a mutex.
         /// Known once it belongs to a queue, and never false again.
@@ -30,7 +30,7 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         super.init(AsyncOperationID(name), settings)
     }
 
-    /// Compound operations may be nested deeply, and freeing them must not recurse.
+    /// Frees members without recursion, because compound operations may be deeply nested.
     deinit {
         var pending = members.cores
         members = Members()
@@ -53,14 +53,14 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         OperationProgress(completed: members.ended.count, total: members.cores.count)
     }
 
-    /// The reports of the members that have ended, in the order in which they did.
+    /// The reports of the members that have ended, in the order in which they ended.
     var reports: [OperationReport] {
         withMembers { $1.ended }.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } }
     }
 
-    /// A `CompoundOperation.Failure`, unless every member that has ended succeeded.
+    /// A `CompoundOperation.Failure`; nil if every member that has ended succeeded.
     override var error: (any Error)? {
-        // From inside out and each once: compound operations may be nested deeply.
+        // From the inside out and each once: compound operations may be deeply nested.
         var pending = [self]
         var order: [CompoundCore] = []
         while let next = pending.popLast() {
@@ -78,15 +78,15 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         return CompoundOperation.Failure(name: name, reports: reports)
     }
 
-    /// True if others may want what it takes when it starts: a mutex, or a place in what is around it.
+    /// True if others may want what it takes when it starts: a mutex, or a place in the enclosing operation.
     var isHolder: Bool { !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited }
 
     var leadsOutside: Bool { withMembers { $1.leadsOutside } }
 
-    /// Notes that something inside waits while it holds what others may want. With its queue locked.
+    /// Records that something inside waits while it holds what others may want. Requires its queue's lock.
     func noteWayOutside() { withMembers { $1.leadsOutside = true } }
 
-    /// Adds a member. `producer` is the body that asked for it; nil for a call from outside.
+    /// Adds a member. `producer` is the body that adds it; nil for a call from outside.
     func add(_ member: OperationCore, producer: BodyControl? = nil) throws(UsageError) {
         while true {
             if let queue = lifecycle.queue {
@@ -97,8 +97,8 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         }
     }
 
-    /// Takes a member while no queue has it. False if a queue has it meanwhile. With the topology locked, so that what
-    /// is outside is always locked before what is inside.
+    /// Adds a member while this operation belongs to no queue. Returns false if a queue has it by now. Requires the
+    /// topology's lock, so that the enclosing operation is always locked before a member.
     func take(_ member: OperationCore) throws(UsageError) -> Bool {
         let answer = withMembers { state, members -> Result<Bool, UsageError> in
             switch state.lifecycle {
@@ -133,14 +133,14 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         }
     }
 
-    /// What is known of the members that have ended; nil if none has.
+    /// The failures of the members that have ended; nil if none has ended.
     private var failure: CompoundOperation.Failure? {
         _ = error
         let reports = reports
         return reports.isEmpty ? nil : CompoundOperation.Failure(name: name, reports: reports)
     }
 
-    /// Its result, with what is known of its members.
+    /// The result, with the reports of the members.
     func result(of end: OperationEnd) -> Result<[OperationReport], OperationFailure<CompoundOperation.Failure>> {
         switch end {
         case .success:

@@ -1,14 +1,14 @@
-/// How a member of a compound operation, or an operation of a queue, ended.
+/// A report on the end of a member of a compound operation, or of an operation of a queue.
 public struct OperationReport: Sendable {
-    /// The operation.
+    /// The id of the operation.
     public let id: AsyncOperationID
-    /// Its name; empty if it has none. In `CompoundOperation.Failure.leaves`, after the names of the compound
-    /// operations around it, as in `album.thumbnail`.
+    /// The name of the operation; empty if there is none. In `CompoundOperation.Failure.leaves`, preceded by the
+    /// names of the enclosing compound operations, as in `album.thumbnail`.
     public let name: String
-    /// The error of its last attempt, also when it had been told to stop; a `CompoundOperation.Failure` for a compound
-    /// operation. nil if it threw nothing.
+    /// The error of the last attempt, also if that was asked to stop; a `CompoundOperation.Failure` for a compound
+    /// operation. nil if there was no error.
     public let error: (any Error)?
-    /// Whether the compound operation around it tolerates its failure.
+    /// True if the enclosing compound operation tolerates its failure.
     public let isTolerated: Bool
     private let end: OperationEnd
 
@@ -28,29 +28,29 @@ public struct OperationReport: Sendable {
         end = report.end
     }
 
-    /// How it ended, without its value.
+    /// The outcome, without a value.
     public var outcome: OperationOutcome { end.outcome }
 
-    /// Why it was cancelled; nil for other ends.
+    /// The reason why it was cancelled; nil for other ends.
     public var reason: AsyncOperationContext.CancellationReason? {
         if case .cancelled(let reason) = end { reason } else { nil }
     }
 
-    /// What kept it from running; nil for other ends.
+    /// The operation that kept it from running; nil for other ends.
     public var rootCause: AsyncOperationID? { if case .notRun(let rootCause) = end { rootCause } else { nil } }
 
-    /// The time limit that passed; nil for other ends than a timeout.
+    /// The time limit that passed; nil for other ends.
     public var limit: Duration? { if case .timeout(let limit, _) = end { limit } else { nil } }
 
-    /// Whose time limit passed: its own or that of a member. nil for other ends than a timeout.
+    /// The operation whose time limit passed, this one or a member; nil for other ends.
     public var scope: AsyncOperationID? { if case .timeout(_, let scope) = end { scope } else { nil } }
 
     var isFailed: Bool { outcome == .failure || outcome == .timeout }
 }
 
 extension OperationReport: CustomStringConvertible {
-    /// The name, or the id without one, and how it ended, in one line: `album.thumbnail: timed out after 10.0 seconds`,
-    /// or `album: 2 failed, 1 not run` for a compound operation.
+    /// The name (or the id if there is none) and the end in one line:
+    /// `album.thumbnail: timed out after 10.0 seconds`, or `album: 2 failed, 1 not run` for a compound operation.
     public var description: String { "\(name.isEmpty ? id.description : name): \(account)" }
 
     private var account: String {

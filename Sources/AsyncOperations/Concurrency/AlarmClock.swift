@@ -1,8 +1,9 @@
 internal import HeapModule
 internal import Platform
 
-/// Rings at times of the continuous clock, on one thread for the whole process. Tasks that block all threads of the
-/// pool hold up no ring. A ring that is cancelled leaves its time behind, until those are more than 64 and half of all.
+/// Rings at times of the continuous clock, on one thread for the whole process, so that tasks that block all threads
+/// of the pool do not delay it. A cancelled ring leaves its time behind, until there are more than 64 times and over
+/// half of them are cancelled.
 final class AlarmClock: Sendable {
     static let shared = AlarmClock()
 
@@ -15,22 +16,22 @@ final class AlarmClock: Sendable {
 
     private struct State {
         var last: UInt64 = 0
-        /// Also of those that were cancelled, but fewer of these than of others.
+        /// The times, including those of cancelled rings.
         var heap = Heap<Entry>()
         var rings: [UInt64: @Sendable () -> Void] = [:]
-        /// Made by the first ring; nil where the system has no thread for it.
+        /// Created by the first ring; nil if the system has no thread for it.
         var sleeper: Platform.Sleeper?
-        /// When the thread wakes; nil if it sleeps until the next ring is asked for.
+        /// The time at which the thread wakes; nil if it sleeps until the next ring is requested.
         var wakeTime: ContinuousClock.Instant?
     }
 
     private let state = Lock(State())
 
-    /// How many times are kept, also of rings that were cancelled.
+    /// The number of stored times, including those of cancelled rings.
     var count: Int { state.withLock { $0.heap.count } }
 
-    /// Calls `ring` at `time`, never earlier, on the clock's thread: it must not block and run no user code. Returns
-    /// nil if the system has no thread to be had.
+    /// Calls `ring` at `time`, never earlier, on the clock's thread: it must not block and must not run user code.
+    /// Returns nil if the system has no thread available.
     func ring(at time: ContinuousClock.Instant, _ ring: @escaping @Sendable () -> Void) -> UInt64? {
         state.withLock { state in
             guard let sleeper = begun(&state) else { return nil }
@@ -45,7 +46,7 @@ final class AlarmClock: Sendable {
         }
     }
 
-    /// Sleeps until `time`. Returns false if the task was cancelled before.
+    /// Sleeps until `time`. Returns false if the task is cancelled first.
     func sleep(until time: ContinuousClock.Instant) async -> Bool {
         let signal = OneShot()
         guard let number = ring(at: time, { signal.happen() }) else {
@@ -56,9 +57,9 @@ final class AlarmClock: Sendable {
         return hasRung
     }
 
-    /// Does nothing if it has rung or is about to.
+    /// Cancels a ring. Does nothing if it has rung or is about to.
     func cancel(_ number: UInt64) {
-        // Freed outside the lock.
+        // Released outside the lock.
         _ = state.withLock { state -> (@Sendable () -> Void)? in
             guard let ring = state.rings.removeValue(forKey: number) else { return nil }
             if state.heap.count > 64, state.heap.count > 2 * state.rings.count {

@@ -1,29 +1,30 @@
 #if DEBUG || FLOWRUN_EXPLORE
     internal import Synchronization
 
-    /// Decides in tests which thread takes a lock next and where tasks run. Release builds do not contain it.
+    /// Decides in tests which thread takes a lock next and where tasks run. Not part of release builds.
     package protocol InterleavingProbe: Sendable {
-        /// The calling thread is about to take a lock; returns when it may. The numbers of locks are never reused.
+        /// Called when the calling thread is about to take a lock; returns when it may. The numbers of locks are
+        /// never reused.
         func willLock(_ lock: UInt64)
-        /// The calling thread has released a lock.
+        /// Called when the calling thread has released a lock.
         func didUnlock(_ lock: UInt64)
-        /// Between these two, the calling thread cancels tasks. Their cancellation handlers run under a lock of the
-        /// runtime, so no other thread that could want that lock may go on.
+        /// Called before the calling thread cancels tasks; `didCancel` follows. Cancellation handlers run under a
+        /// lock of the runtime, so no other thread that could want that lock may go on in between.
         func willCancel()
         func didCancel()
-        /// Where a task that the calling thread makes runs; nil for the global pool.
+        /// The executor of tasks that the calling thread creates; nil for the global pool.
         var executor: (any TaskExecutor)? { get }
-        /// The clock of what the calling thread starts without naming one; nil for the usual one.
+        /// The clock of operations that the calling thread starts without naming one; nil for the usual one.
         var clock: (any Clock<Duration>)? { get }
-        /// What the calling thread belongs to. Threads of one world may stand still with locks of theirs, which those
-        /// of another must not want. nil for all that are not controlled.
+        /// The world of the calling thread; nil for threads that are not controlled. A thread may be halted while it
+        /// holds locks, which threads of another world must not want.
         var world: ObjectIdentifier? { get }
     }
 
-    /// The probe that the library asks, and the numbers of locks.
+    /// The probe of the library, and the numbers of locks.
     package enum Interleaving {
         private static let lastLock = Atomic<UInt64>(0)
-        /// Set once, before the library is used. It must ignore threads that it does not know.
+        /// Set once, before the library is used. It must ignore unknown threads.
         nonisolated(unsafe) package static var probe: (any InterleavingProbe)?
 
         static func nextLock() -> UInt64 { lastLock.add(1, ordering: .relaxed).newValue }
@@ -39,7 +40,7 @@ var usualClock: any Clock<Duration> {
     #endif
 }
 
-/// What the calling thread belongs to: nothing but where tests decide which thread goes on.
+/// The world of the calling thread; nil unless tests decide which thread goes on.
 var currentWorld: ObjectIdentifier? {
     #if DEBUG || FLOWRUN_EXPLORE
         Interleaving.probe?.world
@@ -48,8 +49,8 @@ var currentWorld: ObjectIdentifier? {
     #endif
 }
 
-/// Calls `cancel`, which cancels tasks. The library cancels tasks only here, so that tests know when handlers run under
-/// a lock of the runtime.
+/// Calls `cancel`, which cancels tasks. The library cancels tasks only here, so that tests know when handlers run
+/// under a lock of the runtime.
 func cancelling(_ cancel: () -> Void) {
     #if DEBUG || FLOWRUN_EXPLORE
         let probe = Interleaving.probe

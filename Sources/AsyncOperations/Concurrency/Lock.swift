@@ -6,8 +6,8 @@
     internal import Synchronization
 #endif
 
-/// A value that one thread at a time may use. The library has no other kind of lock, so tests can decide who takes one
-/// next.
+/// A value that one thread at a time may use. The library has no other kind of lock, so tests can decide which thread
+/// takes a lock next.
 struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
     #if DEBUG || FLOWRUN_EXPLORE

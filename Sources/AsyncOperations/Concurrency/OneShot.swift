@@ -1,4 +1,4 @@
-/// Something that happens once, and the tasks that wait for it.
+/// An event that happens once, and the tasks that wait for it.
 final class OneShot: Sendable {
     private struct State {
         var hasHappened = false
@@ -16,17 +16,18 @@ final class OneShot: Sendable {
         waiters.wake()
     }
 
-    /// Identifies a wait.
+    /// Returns the identity of a new wait.
     func makeTicket() -> UInt64 {
         state.withLock { $0.waiters.makeTicket() }
     }
 
-    /// Waits, even if the waiting task is cancelled. Returns false if `wait` is refused before.
+    /// Waits, even if the waiting task is cancelled. Returns false if `wait` is refused first.
     func wait(as ticket: UInt64, _ wait: BodyWait?) async -> Bool {
         await withUnsafeContinuation { add($0, as: ticket, wait, heedsCancellation: false) }
     }
 
-    /// Waits until it has happened. Returns false if the waiting task is cancelled, or `wait` refused, before.
+    /// Waits until the event has happened. Returns false if the waiting task is cancelled, or `wait` is refused,
+    /// first.
     func waitUnlessCancelled(as ticket: UInt64, _ wait: BodyWait?) async -> Bool {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { add($0, as: ticket, wait, heedsCancellation: true) }

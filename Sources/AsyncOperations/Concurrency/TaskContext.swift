@@ -1,14 +1,15 @@
 /// Begins bodies with the task-local values of one task, at any time and from any thread.
 ///
-/// Swift gives a new task the values of the task that makes it, and offers no way to keep them. So the task whose
-/// context it is begins what may begin at once, in `settle`, and leaves a task behind that begins the rest.
+/// A new Swift task gets the values of the task that creates it, and there is no way to store them. So the owner of
+/// the context begins the bodies that may begin at once, in `settle`, and leaves a task behind that begins the rest.
 final class TaskContext: Sendable {
     private enum Stage {
-        /// The call that adds the operation still runs, and begins what has come when it settles.
+        /// The call that adds the operation is still running; it begins the waiting bodies when it settles.
         case settling
-        /// A task begins what comes; nil while it is on its way.
+        /// A task begins the bodies; nil unless it waits for more.
         case served(UnsafeContinuation<Void, Never>?)
-        /// Nothing more is expected. What comes all the same is made by a body that has the values, and begins at once.
+        /// No more bodies are expected. One that comes anyway is started by a body that has the values, and begins at
+        /// once.
         case over
     }
 
@@ -17,7 +18,7 @@ final class TaskContext: Sendable {
         var waiting: [BodyControl] = []
     }
 
-    /// That of the task whose context it is.
+    /// The priority of the task that owns the context.
     let priority = Priority.current
     private let state = Lock(State())
 
@@ -38,12 +39,12 @@ final class TaskContext: Sendable {
         server?.resume()
     }
 
-    /// Begins what has come. To be called once, in the task whose context it is. If `expectsMore`, a task stays behind
-    /// until `end`.
+    /// Begins the waiting bodies. Called once, in the task that owns the context. If `expectsMore`, a task stays
+    /// behind until `end`.
     func settle(expectsMore: Bool, _ beginning: Worker.Beginning = .inheriting) {
         let isServed = beginWaiting(beginning) { state in
             guard case .settling = state.stage else { return }
-            // Another thread may be about to hand over what it has started.
+            // Another thread may be about to hand over a body that it has started.
             state.stage = expectsMore || state.waiting.isEmpty ? .served(nil) : .over
         }
         if isServed { launchInheriting { [self] in await serve() } }
@@ -72,7 +73,7 @@ final class TaskContext: Sendable {
         }
     }
 
-    /// Returns false once it is over.
+    /// Begins the waiting bodies. Returns false once the context is over.
     @discardableResult
     private func beginWaiting(
         _ beginning: Worker.Beginning = .inheriting, _ change: (inout State) -> Void = { _ in }

@@ -1,4 +1,4 @@
-/// Tasks that wait for the same thing. Usually there is only one, which needs no table.
+/// Tasks that wait for the same event. Usually there is only one, which needs no table.
 struct WaitingTasks {
     typealias Continuation = UnsafeContinuation<Bool, Never>
 
@@ -6,7 +6,7 @@ struct WaitingTasks {
     private var first: (ticket: UInt64, task: Continuation)?
     private var others: [UInt64: Continuation] = [:]
 
-    /// Identifies a task that waits.
+    /// Returns the identity of a new waiting task.
     mutating func makeTicket() -> UInt64 {
         lastTicket += 1
         return lastTicket
@@ -22,7 +22,7 @@ struct WaitingTasks {
         return first?.task
     }
 
-    /// Removes all tasks, and returns them to be woken outside all locks.
+    /// Removes all tasks and returns them, to be woken outside all locks.
     mutating func takeAll() -> WaitingTasks {
         defer {
             first = nil

@@ -1,21 +1,22 @@
-/// A task that runs bodies one after another, so an operation whose body never suspends costs no task of its own.
+/// A task that runs bodies one after another, so an operation whose body never suspends needs no task of its own.
 ///
 /// It ends when its queue has nothing more to start, or when the task was cancelled or its priority raised for one
 /// body: later bodies then get another worker.
 final class Worker: Sendable {
-    /// Unchecked, because the task is only cancelled and raised, and only while it runs.
+    /// Unchecked: the task is only cancelled and raised, and only while it runs.
     private struct State: @unchecked Sendable {
         /// nil before it has begun and after its end.
         var task: UnsafeCurrentTask?
-        /// How many threads are cancelling or raising it, which runs user code and so must not happen under the lock.
+        /// The number of threads that are cancelling or raising it. That runs user code, so it must not happen under
+        /// the lock.
         var visitors = 0
-        /// Goes on when the last visitor has left.
+        /// Resumed when the last visitor has left.
         var host: UnsafeContinuation<Void, Never>?
         var isCancelled = false
         var raisedTo: Priority?
     }
 
-    /// A worker and its task, which tells the worker's own body from tasks that inherit the value. Unchecked, because
+    /// A worker and its task, which distinguishes the worker's own body from tasks that inherit the value. Unchecked:
     /// the task is only compared.
     private struct Identity: @unchecked Sendable {
         let worker: Worker
@@ -26,17 +27,17 @@ final class Worker: Sendable {
 
     let priority: Priority?
     private let state = Lock(State())
-    /// Used by its own task only.
+    /// Used only by its own task.
     @exclusivity(unchecked) private nonisolated(unsafe) var control: BodyControl?
 
     private init(priority: Priority?) { self.priority = priority }
 
-    /// Where a worker's task begins.
+    /// The circumstances in which a worker's task begins.
     enum Beginning {
         case anywhere
-        /// With the task-local values of the caller, and its priority where neither the body nor its queue has one.
+        /// With the task-local values of the caller, and its priority if neither the body nor its queue has one.
         case inheriting
-        /// The same, at once and on the calling thread until it first waits.
+        /// Like `inheriting`, but at once and on the calling thread until it first waits.
         case onThisThread
     }
 
@@ -70,7 +71,7 @@ final class Worker: Sendable {
         await seeOff()
     }
 
-    /// Lets no more visitors in, and waits for those that are in.
+    /// Admits no more visitors, and waits until the present ones have left.
     private func seeOff() async {
         let isFree = state.withLock { state in
             state.task = nil
@@ -86,7 +87,7 @@ final class Worker: Sendable {
         }
     }
 
-    /// Changes the state, and calls `body` with the task while it runs.
+    /// Changes the state, and calls `body` with the task if it is running.
     private func visit(_ change: (inout State) -> Void, _ body: (UnsafeCurrentTask) -> Void) {
         let task = state.withLock { state in
             change(&state)
@@ -102,20 +103,20 @@ final class Worker: Sendable {
         host?.resume()
     }
 
-    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it. nil is for what is no
-    /// part of any body.
+    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it. `control` is nil if
+    /// the part does not belong to a body.
     static func runPart<Answer: Sendable>(of control: BodyControl?, _ part: () async -> Answer) async -> Answer {
         guard let control else { return await part() }
         let worker = Worker(priority: nil)
         worker.control = control
         return await $current.withValue(worker.identity) {
-            // Tasks that it leaves behind inherit the value, and could be mistaken for its own task once that is gone.
+            // Tasks left behind inherit the value, and could be mistaken for the body's own task once that is gone.
             defer { worker.control = nil }
             return await part()
         }
     }
 
-    /// Its identity. To be called in its own task.
+    /// Its identity. Must be called in its own task.
     private var identity: Identity {
         guard let identity = withUnsafeCurrentTask(body: { $0.map { Identity(worker: self, task: $0) } }) else {
             preconditionFailure("a worker runs in a task")
@@ -126,12 +127,12 @@ final class Worker: Sendable {
     /// The body that the calling task runs; nil if it runs none itself.
     static var runningBody: BodyControl? {
         guard let current else { return nil }
-        // A task that inherited the value may wait for what the body itself must not wait for.
+        // A task that inherited the value may wait where the body itself must not.
         return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
     }
 
-    /// True if a body may begin on the thread of the calling task, which is about to wait. Not that of another body,
-    /// because such calls may be nested deeply, and not that of an executor which the user has chosen.
+    /// True if a body may begin on the thread of the calling task, which is about to wait. False in another body,
+    /// because such calls may be deeply nested, and on an executor that the user has chosen.
     static var mayLendThread: Bool {
         current == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
     }

@@ -1,13 +1,14 @@
-// Operations that take the values of one to six others, without a context or with one.
+// Operations that take the values of one to six others, with or without a context.
 //
-// Written out, because the compiler crashes on mistakes in a closure that takes a parameter pack. Where a mistake fits
-// both forms alike, the compiler can explain it for one of them only because the other is disfavored.
+// The overloads are written out because the compiler crashes on mistakes in a closure that takes a parameter pack.
+// One form is disfavored, because only then can the compiler explain a mistake that fits both.
 
 extension AsyncOperation {
-    /// An operation that depends on the producer of `first`, and gets its value. If that does not succeed, `body` never
-    /// runs.
+    /// Creates an operation that depends on the producer of `first` and passes its value to `body`. If the producer
+    /// does not succeed, `body` never runs.
     ///
-    /// It does not keep its producer from being abandoned: keep a handle of it until it is started or in a queue.
+    /// The operation does not keep its producer from being abandoned: keep a handle of the producer until it is
+    /// started or in a queue.
     public convenience init<First: Sendable>(
         _ name: String = "", from first: Output<First>, options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable (First) async throws(Failure) -> Success
@@ -17,7 +18,7 @@ extension AsyncOperation {
         }
     }
 
-    /// The same for a body that also takes a context.
+    /// Creates an operation that depends on the producer of `first`, with a body that also takes a context.
     @_disfavoredOverload
     public convenience init<First: Sendable>(
         _ name: String = "", from first: Output<First>, options: OperationOptions = OperationOptions(),
@@ -29,7 +30,8 @@ extension AsyncOperation {
         }
     }
 
-    /// An operation that depends on two producers, and gets their values; as with one.
+    /// Creates an operation that depends on two producers and passes their values to `body`, which never runs if one
+    /// of them does not succeed.
     public convenience init<First: Sendable, Second: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>,
         options: OperationOptions = OperationOptions(),
@@ -42,7 +44,7 @@ extension AsyncOperation {
         }
     }
 
-    /// The same with two producers, for a body that also takes a context.
+    /// Creates an operation that depends on two producers, with a body that also takes a context.
     @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>,
@@ -55,7 +57,8 @@ extension AsyncOperation {
         }
     }
 
-    /// An operation that depends on three producers, and gets their values; as with one.
+    /// Creates an operation that depends on three producers and passes their values to `body`, which never runs if
+    /// one of them does not succeed.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>, _ third: Output<Third>,
         options: OperationOptions = OperationOptions(),
@@ -68,7 +71,7 @@ extension AsyncOperation {
         }
     }
 
-    /// The same with three producers, for a body that also takes a context.
+    /// Creates an operation that depends on three producers, with a body that also takes a context.
     @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>, _ third: Output<Third>,
@@ -84,7 +87,8 @@ extension AsyncOperation {
         }
     }
 
-    /// An operation that depends on four producers, and gets their values; as with one.
+    /// Creates an operation that depends on four producers and passes their values to `body`, which never runs if one
+    /// of them does not succeed.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>, _ third: Output<Third>,
         _ fourth: Output<Fourth>, options: OperationOptions = OperationOptions(),
@@ -97,7 +101,7 @@ extension AsyncOperation {
         }
     }
 
-    /// The same with four producers, for a body that also takes a context.
+    /// Creates an operation that depends on four producers, with a body that also takes a context.
     @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>, _ third: Output<Third>,
@@ -116,7 +120,8 @@ extension AsyncOperation {
         }
     }
 
-    /// An operation that depends on five producers, and gets their values; as with one.
+    /// Creates an operation that depends on five producers and passes their values to `body`, which never runs if one
+    /// of them does not succeed.
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>, _ third: Output<Third>,
         _ fourth: Output<Fourth>, _ fifth: Output<Fifth>, options: OperationOptions = OperationOptions(),
@@ -129,7 +134,7 @@ extension AsyncOperation {
         }
     }
 
-    /// The same with five producers, for a body that also takes a context.
+    /// Creates an operation that depends on five producers, with a body that also takes a context.
     @_disfavoredOverload
     public convenience init<First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable>(
         _ name: String = "", from first: Output<First>, _ second: Output<Second>, _ third: Output<Third>,
@@ -153,7 +158,8 @@ extension AsyncOperation {
         }
     }
 
-    /// An operation that depends on six producers, and gets their values; as with one.
+    /// Creates an operation that depends on six producers and passes their values to `body`, which never runs if one
+    /// of them does not succeed.
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable
     >(
@@ -169,7 +175,7 @@ extension AsyncOperation {
         }
     }
 
-    /// The same with six producers, for a body that also takes a context.
+    /// Creates an operation that depends on six producers, with a body that also takes a context.
     @_disfavoredOverload
     public convenience init<
         First: Sendable, Second: Sendable, Third: Sendable, Fourth: Sendable, Fifth: Sendable, Sixth: Sendable

@@ -5,14 +5,14 @@ internal import Synchronization
 public struct AsyncOperationID: Sendable {
     private static let last = Atomic<UInt64>(0)
 
-    /// What an id can stand for.
+    /// The kind of object that an id identifies.
     enum Kind: UInt64 {
         case operation, queue, tracker
     }
 
-    /// The kind is in the lowest bits, where it costs nothing.
+    /// The kind is in the lowest bits, where it takes no extra memory.
     private let number: UInt64
-    /// The name it was given; empty if none. Comparisons ignore it.
+    /// The given name; empty if there is none. Comparisons ignore it.
     public let name: String
 
     init(_ name: String = "", _ kind: Kind = .operation) {
@@ -24,10 +24,10 @@ public struct AsyncOperationID: Sendable {
 }
 
 extension AsyncOperationID: Hashable, Comparable {
-    /// Whether both identify the same thing.
+    /// True if both identify the same object.
     public static func == (left: AsyncOperationID, right: AsyncOperationID) -> Bool { left.number == right.number }
 
-    /// Whether the left one was made earlier.
+    /// True if the left one was created earlier.
     public static func < (left: AsyncOperationID, right: AsyncOperationID) -> Bool { left.number < right.number }
 
     /// Hashes the number, not the name.

@@ -1,10 +1,10 @@
-/// The core of an operation whose result is what its body returns or throws. Unchecked like its superclass.
+/// The core of an operation whose result is the value or error of its body. Unchecked like its superclass.
 ///
-/// The closure makes the result: it is compiled where the types are known, and nothing has to look them up.
+/// The closure creates the result: it is compiled where the types are known, so no lookup is needed.
 @usableFromInline final class BodyCore: OperationCore, @unchecked Sendable {
     @usableFromInline typealias Body = @Sendable (AsyncOperationContext) async -> Made
 
-    // Set until the end. That comes once, and releases the body after its last run, so no lock is needed.
+    // Set until the end. The end comes once, after the last run of the body, so no lock is needed.
     @exclusivity(unchecked) private nonisolated(unsafe) var body: Body?
 
     @usableFromInline init(_ name: String, _ options: OperationOptions, body: @escaping Body) {
@@ -13,7 +13,7 @@
     }
 
     override func perform(_ control: BodyControl) async -> BodyEnd {
-        // Only the end removes it, and there is no end while it runs.
+        // Only the end removes the body, and the operation does not end while it runs.
         guard let body else { return .stopped(.abandoned) }
         return end(with: await body(AsyncOperationContext(control: control)))
     }
@@ -25,7 +25,7 @@
 final class StoringBodyCore: OperationCore, @unchecked Sendable {
     typealias Body = @Sendable (AsyncOperationContext, OperationCore) async -> BodyEnd
 
-    /// As in `BodyCore`.
+    /// Guarded as in `BodyCore`.
     @exclusivity(unchecked) private nonisolated(unsafe) var body: Body?
 
     init(_ name: String, _ settings: OperationSettings?, needs: [Need], body: @escaping Body) {

@@ -1,7 +1,7 @@
 /// Ends a callback operation. It exists only once the operation runs, so nothing can be finished before its start.
 ///
-/// Dropping the last copy without calling `finish` ends the operation as `cancelled(.abandoned)`, because nobody is
-/// left who could finish it. A copy that an `onCancel` handler captures prevents that; use `onStop`.
+/// Dropping the last copy without calling `finish` ends the operation as `cancelled(.abandoned)`, because nothing can
+/// finish it any more. A copy that an `onCancel` handler captures prevents that; use `onStop`.
 public struct Completion<Success: Sendable, Failure: Error>: Sendable {
     private let ending: Ending
 
@@ -12,7 +12,7 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
 
     private init(_ ending: Ending) { self.ending = ending }
 
-    /// Ends the body with `result`. Returns true for the first call, on whatever thread; later ones change nothing.
+    /// Ends the body with `result`. Returns true for the first call, on any thread; later calls have no effect.
     @discardableResult
     public func finish(_ result: Result<Success, Failure>) -> Bool { ending.finish(result) }
 
@@ -24,8 +24,8 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
     @discardableResult
     public func fail(_ error: Failure) -> Bool { finish(.failure(error)) }
 
-    /// Calls `handler` at most once, when the body is to stop, and passes it a completion. Unlike an `onCancel` handler
-    /// that captures one, it does not keep the operation from being abandoned.
+    /// Calls `handler` at most once, when the body must stop, and passes it a completion. Unlike an `onCancel`
+    /// handler that captures one, it does not keep the operation from being abandoned.
     public func onStop(_ handler: @escaping @Sendable (AsyncOperationContext.CancellationReason, Completion) -> Void) {
         ending.control.onCancel { [weak ending] reason in
             if let ending { handler(reason, Completion(ending)) }
@@ -34,8 +34,8 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
 
     private var weakEnding: @Sendable () -> Ending? { { [weak ending] in ending } }
 
-    /// Waits until somebody calls the completion that `callback` gets. nil if nobody is left who could, or if the body
-    /// was told to stop and leaves its work behind.
+    /// Waits until the completion that `callback` gets is called. Returns nil if the last copy is dropped, or if the
+    /// body was asked to stop and leaves its work behind.
     static func result(
         of control: BodyControl, whenStopped: StopBehavior, _ callback: (Completion) -> Void
     ) async -> Result<Success, Failure>? {
@@ -50,7 +50,7 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
         }
     }
 
-    /// The one end that all copies share.
+    /// The single end that all copies share.
     final class Ending: Sendable {
         let control: BodyControl
         private let end: Lock<(@Sendable (Result<Success, Failure>?) -> Void)?>
@@ -69,7 +69,7 @@ public struct Completion<Success: Sendable, Failure: Error>: Sendable {
             return true
         }
 
-        /// Makes later ends come too late. Returns whether none has come before.
+        /// Makes later ends too late. Returns false if an end came before.
         func leave() -> Bool { end.withLock { $0.take() } != nil }
     }
 }
@@ -78,4 +78,23 @@ extension Completion where Success == Void {
     /// Ends the body. Returns true for the first call.
     @discardableResult
     public func succeed() -> Bool { finish(.success(())) }
+}
+
+/// A value without its static type; the code that stores it and the code that reads it must agree on the type.
+/// Unchecked because it has a subclass, which adds only a `Sendable` value.
+@usableFromInline class AnyValueBox: @unchecked Sendable {
+    @usableFromInline init() {}
+
+    @inlinable final func value<Value: Sendable>(as type: Value.Type = Value.self) -> Value {
+        guard let box = self as? ValueBox<Value> else {
+            preconditionFailure("found \(self) in place of \(type)")
+        }
+        return box.value
+    }
+}
+
+@usableFromInline final class ValueBox<Value: Sendable>: AnyValueBox, @unchecked Sendable {
+    @usableFromInline let value: Value
+
+    @inlinable init(_ value: Value) { self.value = value }
 }

@@ -1,6 +1,6 @@
 /// The state of an operation: one value, so that contradictory states cannot be expressed.
 ///
-/// The operation's lock guards it. Once the operation belongs to a queue, changes are made under the queue's lock too.
+/// The operation's lock guards it. Once the operation belongs to a queue, changes also require the queue's lock.
 enum Lifecycle: Sendable {
     /// It belongs to no queue and no compound operation.
     case idle
@@ -8,15 +8,16 @@ enum Lifecycle: Sendable {
     case dissolving
     /// It is a member of a compound operation that belongs to no queue.
     case member
-    /// A queue is about to take it. Whoever gets the queue's lock next finds it taken or free again.
+    /// A queue is about to add it. The next holder of the queue's lock finds it added or free again.
     case taken(by: QueueCore)
     /// It waits until the scheduler of its queue starts it.
     case waiting(Place, isReady: Bool)
     /// Its body runs.
     case running(BodyControl)
-    /// A compound operation whose members may run; `hasStarted` once everything before its start has been told.
+    /// A compound operation whose members may run; `hasStarted` once everything before its start has been reported.
     case open(Place, hasStarted: Bool)
-    /// It has ended in this round of a compound operation that may be tried again. Rare, so it makes no other case larger.
+    /// It has ended in this round of a compound operation that may be tried again. Rare, so indirect: it must not
+    /// make the other cases larger.
     indirect case settled(Place, OperationEnd)
     /// It has ended for good.
     case ended(OperationEnd)
@@ -25,7 +26,7 @@ enum Lifecycle: Sendable {
 /// The queue of an operation, and its row in the queue's scheduler.
 struct Place: Sendable {
     let queue: QueueCore
-    /// Changes when the queue removes rows that have ended.
+    /// The row; it changes when the queue removes rows that have ended.
     var row: OperationID
 }
 
@@ -41,12 +42,12 @@ extension Lifecycle {
         }
     }
 
-    /// How it ended for good; nil before.
+    /// The final end; nil before.
     var end: OperationEnd? {
         if case .ended(let end) = self { end } else { nil }
     }
 
-    /// How it ended last: for good, or in the current round of what is around it.
+    /// The latest end: the final one, or that in the current round of an enclosing compound operation.
     var latestEnd: OperationEnd? {
         switch self {
         case .ended(let end), .settled(_, let end): end
@@ -54,7 +55,7 @@ extension Lifecycle {
         }
     }
 
-    /// The queue that it belongs to, or that is about to take it.
+    /// The queue that it belongs to, or that is about to add it.
     var queue: QueueCore? {
         switch self {
         case .taken(let queue): queue
@@ -64,7 +65,7 @@ extension Lifecycle {
         }
     }
 
-    /// Its row in its queue. Read it with the queue's lock held.
+    /// Its row in its queue. Requires the queue's lock.
     var row: OperationID? {
         get {
             switch self {
@@ -84,6 +85,68 @@ extension Lifecycle {
             case .running(let control): control.row = newValue
             case .idle, .dissolving, .member, .taken, .ended: break
             }
+        }
+    }
+}
+
+/// The end of an operation, without its value or error.
+@usableFromInline enum OperationEnd: Sendable, Hashable {
+    case success
+    case failure
+    indirect case timeout(limit: Duration, scope: AsyncOperationID)
+    indirect case cancelled(AsyncOperationContext.CancellationReason)
+    case skipped
+    indirect case notRun(rootCause: AsyncOperationID)
+
+    var outcome: OperationOutcome {
+        switch self {
+        case .success: .success
+        case .failure: .failure
+        case .timeout: .timeout
+        case .cancelled: .cancelled
+        case .skipped: .skipped
+        case .notRun: .notRun
+        }
+    }
+}
+
+/// The end of one attempt of a body.
+enum BodyEnd: Sendable {
+    case success
+    case failure(any Error)
+    /// A time limit inside the body has passed.
+    case timeout(Duration)
+    /// The body neither returned a value nor threw an error.
+    case stopped(AsyncOperationContext.CancellationReason)
+}
+
+/// The progress of an operation through its life.
+///
+/// The state only moves forward, with these exceptions. An operation that is tried again goes back to `ready`, and a
+/// member of a compound operation that is tried again to `pending`. A dependency that is added late moves `ready`
+/// back to `pending`.
+public enum OperationState: UInt8, Sendable, Hashable, Comparable {
+    /// It belongs to no queue yet, or one of its dependencies has not ended.
+    case pending
+    /// It waits only for its turn: for a place, mutexes, units of pools, or the end of a suspension or back-off.
+    case ready
+    /// Its body runs, or its members may.
+    case executing
+    /// It has ended for good.
+    case finished
+
+    /// True if the left state comes earlier in the life of an operation.
+    public static func < (left: OperationState, right: OperationState) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension OperationState: CustomStringConvertible {
+    /// The state in one word, such as `executing`.
+    public var description: String {
+        switch self {
+        case .pending: "pending"
+        case .ready: "ready"
+        case .executing: "executing"
+        case .finished: "finished"
         }
     }
 }

@@ -1,7 +1,8 @@
-/// What the last attempt of a body returned or threw. Its type is known where the operation is made and asked, in code
-/// that is compiled for it: looking up types at run time takes longer than anything else in a short operation.
+/// The value or error of the last attempt of a body. Its type is known in the code that creates and queries the
+/// operation, which is compiled for it: looking up types at run time would take longer than anything else in a short
+/// operation.
 @usableFromInline enum Made: Sendable {
-    /// No attempt has ended, or nobody is left who could give a result.
+    /// No attempt has ended, or nothing can deliver a result any more.
     case nothing
     case value(AnyValueBox)
     case error(any Error)
@@ -18,7 +19,7 @@
 extension OperationCore {
     @usableFromInline var made: Made { state.withLock { $0.made } }
 
-    /// Its value, if its latest end is a success.
+    /// The value, if the latest end is a success.
     var value: AnyValueBox? {
         state.withLock { state in
             guard state.lifecycle.latestEnd == .success, case .value(let box) = state.made else { return nil }
@@ -26,7 +27,7 @@ extension OperationCore {
         }
     }
 
-    /// Runs `body`, and stores what it returns or throws.
+    /// Runs `body` and stores its value or error.
     func end<Success: Sendable, Failure: Error>(
         with body: () async throws(Failure) -> Success
     ) async -> BodyEnd {
@@ -45,7 +46,7 @@ extension OperationCore {
         }
     }
 
-    /// Replaces the result of an earlier attempt, which is freed outside the lock.
+    /// Replaces the result of an earlier attempt, which is released outside the lock.
     func keep(_ made: Made) {
         var last = made
         state.withLock { swap(&$0.made, &last) }

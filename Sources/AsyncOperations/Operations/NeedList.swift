@@ -1,9 +1,10 @@
-/// The dependencies of an operation, in the order in which they were added. Unchecked: the operation's lock guards it.
+/// The dependencies of an operation, in the order in which they were added. Unchecked: the operation's lock guards
+/// them.
 final class NeedList: @unchecked Sendable {
     private(set) var all: [OperationCore.Need] = []
-    /// Whether any of them has or had a stand-in.
+    /// True if any of them has or had a stand-in.
     private(set) var hasStandIns = false
-    /// The index of each, once there are too many for a linear search.
+    /// The index of each dependency, once there are too many for a linear search.
     private var positions: [ObjectIdentifier: Int] = [:]
 
     private func position(of core: OperationCore) -> Int? {
@@ -16,7 +17,7 @@ final class NeedList: @unchecked Sendable {
 
     subscript(core: OperationCore) -> OperationCore.Need? { position(of: core).map { all[$0] } }
 
-    /// Adds one, or changes the kind of one that exists, unless that carries data.
+    /// Adds a dependency, or changes the kind of an existing one unless that carries data.
     func add(_ need: OperationCore.Need) {
         if let position = position(of: need.core) {
             if !all[position].carriesData { all[position].kind = need.kind }
@@ -26,7 +27,7 @@ final class NeedList: @unchecked Sendable {
         }
     }
 
-    /// Removes one that carries no data. O(dependencies).
+    /// Removes a dependency that carries no data. O(dependencies).
     func remove(_ core: OperationCore) -> OperationCore.Need? {
         guard let position = position(of: core), !all[position].carriesData else { return nil }
         positions = [:]

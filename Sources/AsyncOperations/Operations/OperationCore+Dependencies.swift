@@ -1,13 +1,15 @@
-// Dependencies and memberships. What would close a cycle is refused.
+// Dependencies and memberships. Changes that would close a cycle are refused.
 
 extension OperationCore {
-    /// Held by every change of who waits for whom, so that of two changes that only together close a cycle one is
-    /// refused.
+    /// Held during every change of the waits between operations. So if two changes close a cycle only together, one
+    /// of them is refused.
     private static let topology = Lock(())
-    /// What searches have met since the topology was locked, and may be the last to hold. Guarded by it.
+    /// Operations that searches have met since the topology was locked, and of which this may be the last reference.
+    /// Guarded by the topology's lock.
     private nonisolated(unsafe) static var met: [OperationCore] = []
 
-    /// Calls `body` with the topology locked. What it has met is freed after that, because freeing it may run user code.
+    /// Calls `body` with the topology locked. Releases the operations that it has met afterwards, because that may
+    /// run user code.
     static func withTopology<Answer: Sendable>(_ body: () -> Answer) -> Answer {
         topology.withLock { _ in
             let answer = body()
@@ -16,7 +18,7 @@ extension OperationCore {
         }.0
     }
 
-    /// Keeps an operation until the topology is free again. With the topology locked.
+    /// Retains an operation until the topology is unlocked. Requires the topology's lock.
     static func keepMet(_ core: OperationCore) { met.append(core) }
 
     func noteNeed() {
@@ -27,7 +29,7 @@ extension OperationCore {
         noteEdges()
     }
 
-    /// Notes in everything around it that something inside has edges. Cheap, because each is told once.
+    /// Records in all enclosing operations that something inside has edges. Cheap, because each is marked only once.
     func noteEdges() {
         var next = parent
         while let outer = next {
@@ -56,12 +58,12 @@ extension OperationCore {
 
     typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
 
-    /// Carries out what changes of several queues have come to, once no lock is held.
+    /// Carries out the consequences of changes in several queues, once no lock is held.
     static func carry(_ all: [Consequences]) {
         for (queue, consequences) in all { queue.carry(consequences) }
     }
 
-    /// With the topology locked.
+    /// Adds the dependency. Requires the topology's lock.
     private func link(
         to other: OperationCore, _ kind: DependencyKind, _ consequences: inout [Consequences]
     ) throws(UsageError) {
@@ -78,7 +80,7 @@ extension OperationCore {
             } else {
                 let answer = state.withLock { state -> Result<Void, UsageError>? in
                     if let error = state.refusalToChange(id) { return .failure(error) }
-                    // A queue has taken it meanwhile, and does not know this one.
+                    // A queue has added it meanwhile, and does not know this dependency.
                     guard state.lifecycle.queue == nil else { return nil }
                     state.add(Need(core: other, kind: kind, carriesData: false))
                     return .success(())
@@ -96,20 +98,21 @@ extension OperationCore {
             try Self.holdBack(beyond: ends(of: other), &consequences)
             try refuseRing()
         } catch {
-            // It has not started: what it would wait for has not ended.
+            // It has not started, because the dependency that it would wait for has not ended.
             _ = try? unlink(from: other, &consequences)
             throw error
         }
     }
 
-    /// What has to end before it may start, if it depends on `other`.
+    /// The operations that must end before this one may start if it depends on `other`.
     private func ends(of other: OperationCore) -> [OperationCore] {
-        // What has no place yet may still join what the other is tried again with.
+        // Before it has a place, it may still join the compound operation with which `other` is tried again.
         let isPlaced = around.last?.lifecycle.queue != nil
         return [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
     }
 
-    /// What is around it, or holds what the other wants, may have started since the dependency was examined.
+    /// Throws `cycle` if the operation waits for itself now: an enclosing operation, or one that holds what `other`
+    /// wants, may have started since the dependency was examined.
     private func refuseRing() throws(UsageError) {
         var graph = WaitGraph(for: .edge)
         graph.explore([.start(self)])
@@ -123,7 +126,8 @@ extension OperationCore {
         return try unlink(from: other, &consequences)
     }
 
-    /// The same for a caller that has locked the topology, under which nothing may be carried out.
+    /// Removes a dependency for a caller that has locked the topology, under which no consequences may be carried
+    /// out.
     private func unlink(
         from other: OperationCore, _ consequences: inout [Consequences]
     ) throws(UsageError) -> Bool {
@@ -140,7 +144,7 @@ extension OperationCore {
         }
     }
 
-    /// Makes `child` a member of `compound`, which belongs to no queue. Returns false if a queue has taken it
+    /// Makes `child` a member of `compound`, which belongs to no queue. Returns false if a queue has added `compound`
     /// meanwhile.
     static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
         let (answer, consequences) = withTopology { () -> (Result<Bool, UsageError>, [Consequences]) in
@@ -165,8 +169,8 @@ extension OperationCore {
         return try answer.get()
     }
 
-    /// A member makes everything around it wait for it, and waits for what they depend on, so this can close a cycle
-    /// too.
+    /// Throws if adding `child` would close a cycle: all enclosing operations wait for a member, and it waits for
+    /// their dependencies.
     static func refuseRing(
         of child: OperationCore, in compound: CompoundCore, own: LockedQueue? = nil
     ) throws(UsageError) {
@@ -187,7 +191,7 @@ extension OperationCore {
         if let path { throw .cycle([child.id] + path) }
     }
 
-    /// The operation and everything around it, from inside out.
+    /// The operation and its enclosing operations, from the inside out.
     var around: [OperationCore] { Array(sequence(first: self) { $0.parent }) }
 }
 
@@ -208,5 +212,77 @@ extension OperationCore.State {
         case .member: .alreadyEnqueued(id)
         case .idle: nil
         }
+    }
+}
+
+// Finds the path on which something would wait for itself. Requires the topology's lock.
+
+extension OperationCore {
+    /// The holds on groups that a search ignores, because they will be decided again.
+    enum IgnoredHolds {
+        case none
+        case of([OperationCore])
+        case all
+    }
+
+    /// The path from the end of one of `starts` to `target`, for which that end waits; nil if there is none. It
+    /// follows dependencies, members, waits of bodies, and places and mutexes that are taken. `own` is the queue
+    /// whose lock the caller holds. O(upstream operations), and O(1) for a target that nothing could wait for.
+    static func path(
+        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil,
+        ignoring holds: IgnoredHolds = .none
+    ) -> [AsyncOperationID]? {
+        guard target.canBeFound(from: starts) else { return nil }
+        return path(from: starts.map { .end($0) }, to: target, own: own, holds)
+    }
+
+    /// The path from a wait for a place in `compound` to `target`; nil if there is none.
+    static func path(
+        fromPlaceIn compound: CompoundCore, to target: WaitEvent, own: LockedQueue?, ignoring holds: IgnoredHolds
+    ) -> [AsyncOperationID]? {
+        guard compound.limit != .unlimited, target.canBeFound(from: []) else { return nil }
+        return path(from: [.place(in: compound)], to: target, own: own, holds)
+    }
+
+    /// The path from a wait for the start of `compound`, and so for the places and mutexes that it wants, to
+    /// `target`; nil if there is none.
+    static func path(
+        fromStartOf compound: CompoundCore, to target: WaitEvent, own: LockedQueue?, ignoring holds: IgnoredHolds
+    ) -> [AsyncOperationID]? {
+        guard target.canBeFound(from: []) else { return nil }
+        return path(from: [.start(compound)], to: target, own: own, holds)
+    }
+
+    private static func path(
+        from starts: [WaitEvent], to target: WaitEvent, own: LockedQueue?, _ holds: IgnoredHolds
+    ) -> [AsyncOperationID]? {
+        var graph = WaitGraph(for: .edge, denied: target, own: own)
+        graph.ignore(holds)
+        graph.explore(starts)
+        return starts.lazy.compactMap { graph.path(from: $0, to: target) }.first.map(ids)
+    }
+
+    /// The operations on a path. The start and end of one operation count once; operations that only enclose the
+    /// waiting one do not count.
+    static func ids(of path: [WaitEvent]) -> [AsyncOperationID] {
+        var ids: [AsyncOperationID] = []
+        for (index, event) in path.enumerated() {
+            guard let core = event.core, ids.last != core.id else { continue }
+            if case .start = event, index > 0, index < path.count - 1, case .start = path[index - 1] { continue }
+            ids.append(core.id)
+        }
+        return ids
+    }
+}
+
+extension WaitEvent {
+    /// True if a search could find the event: something must be able to wait for it, for an enclosing operation or,
+    /// for a start, for something inside.
+    func canBeFound(from starts: [OperationCore]) -> Bool {
+        guard let core else { return false }
+        if case .start = self, let compound = core as? CompoundCore, !compound.withMembers({ $1.cores.isEmpty }) {
+            return true
+        }
+        return core.mayHoldUp || core.around.contains { outer in starts.contains { $0 === outer } }
     }
 }

@@ -1,38 +1,41 @@
 /// The settings of an operation, apart from its body or members.
 public struct OperationOptions: Sendable {
-    /// The longest that one attempt may take, from its start; nil for no limit. For a compound operation, time in which
-    /// its queue is suspended does not count. When the limit passes, what runs is told to stop and waited for.
+    /// The longest time that one attempt may take, from its start; nil for no limit. For a compound operation, time
+    /// in which its queue is suspended does not count. When the limit passes, running bodies are asked to stop and
+    /// awaited.
     public var timeout: Duration?
-    /// Whether and when it is tried again, with all its members if it has any; nil for one attempt.
+    /// The policy for further attempts, with all members if there are any; nil for one attempt.
     public var retry: RetryPolicy?
-    /// Which errors are worth another attempt; nil for all. Ignored by compound operations.
+    /// Selects the errors that are worth another attempt; nil for all errors. Ignored by compound operations.
     public var retriesError: (@Sendable (any Error) -> Bool)?
-    /// Of the operations that are ready, the highest starts first; equals start in the order in which they were added.
+    /// The priority among ready operations: the highest starts first; equal ones start in the order in which they
+    /// were added.
     public var priority: UInt32
     /// The priority of the body's task; nil for that of the queue. Ignored by compound operations.
     ///
-    /// A waiting task of higher priority raises it, and everything that the operation waits for: dependencies, and what
-    /// holds the place, the mutex or the units that it wants.
+    /// A waiting task of higher priority raises it, and that of everything for which the operation waits:
+    /// dependencies, and holders of the place, the mutex or the units that it wants.
     public var taskPriority: TaskPriority? {
         get { bodyPriority?.ofTask }
         set { bodyPriority = newValue.map { Priority($0) } }
     }
-    /// Names that only one operation of the queue may hold at a time. All are acquired together at the start of an
-    /// attempt and released at its end. A member of a compound operation must not name one that the compound operation
-    /// holds.
+    /// The names of mutexes, each of which only one operation of the queue may hold at a time. All are acquired
+    /// together at the start of an attempt and released at its end. A member of a compound operation must not name a
+    /// mutex that the compound operation holds.
     public var mutexes: Set<String>
-    /// How many units it has of which pools, at least 1 and at most all. All are acquired together with its mutexes, at
-    /// the start of an attempt, and released at its end. Compound operations cannot have any; their members can.
+    /// The units that it takes of each pool, at least 1 and at most all. All are acquired together with its mutexes
+    /// at the start of an attempt, and released at its end. Not allowed for compound operations, only for their
+    /// members.
     public var pools: [Pool: Int]
-    /// Whether a failure or timeout of it counts as no failure of the compound operation around it, and its dependents
-    /// run.
+    /// True if its failure or timeout does not count as a failure of the enclosing compound operation, and its
+    /// dependents run.
     public var toleratesFailure: Bool
-    /// The invalid limit of a waterfall's job, which is refused at the start.
+    /// The invalid time limit of a waterfall's job, which is refused at the start.
     var invalidJobTimeout: Duration?
-    /// What `taskPriority` is stored as.
+    /// The stored form of `taskPriority`.
     private(set) var bodyPriority: Priority?
 
-    /// By default: no time limit, one attempt, the lowest priority, no mutexes, no pools, no tolerance.
+    /// Defaults: no time limit, one attempt, the lowest priority, no mutexes, no pools, no tolerance.
     public init(
         timeout: Duration? = nil, retry: RetryPolicy? = nil, retriesError: (@Sendable (any Error) -> Bool)? = nil,
         priority: UInt32 = 0, taskPriority: TaskPriority? = nil, mutexes: Set<String> = [],
@@ -48,7 +51,7 @@ public struct OperationOptions: Sendable {
         self.toleratesFailure = toleratesFailure
     }
 
-    /// A time limit that has passed before it begins; nil if there is none.
+    /// A time limit of zero or less; nil if there is none.
     var invalidLimit: Duration? {
         if let timeout, timeout <= .zero { return timeout }
         if let deadline = retry?.deadline, deadline <= .zero { return deadline }
@@ -69,13 +72,13 @@ public struct OperationOptions: Sendable {
     }
 }
 
-/// The options of an operation that has others than the defaults.
+/// The options of an operation that differ from the defaults.
 final class OperationSettings: Sendable {
     let options: OperationOptions
 
     private init(_ options: OperationOptions) { self.options = options }
 
-    /// nil for the defaults.
+    /// Returns nil for the default options.
     static func made(of options: OperationOptions) -> OperationSettings? {
         options.isDefault ? nil : OperationSettings(options)
     }

@@ -1,21 +1,23 @@
-/// The value of an operation as the input of another, which is made `from:` it, starts after it, and gets the value.
+/// The value of an operation as an input of another operation, which is created `from:` it, starts after it and gets
+/// the value.
 ///
 /// An output does not keep its producer from being abandoned: keep a handle of the producer until it is started or
-/// belongs to a queue or compound operation. Any number of `map` calls are applied in one loop, without recursion.
+/// belongs to a queue or compound operation. Any number of `map` calls are applied in a loop, without recursion.
 public struct Output<Value: Sendable>: Sendable {
-    /// nil in and out if there is no value.
+    /// Takes and returns nil if there is no value.
     typealias Transform = @Sendable (AnyValueBox?) -> AnyValueBox?
 
     /// The core of the producer; nil for a value that was passed in.
     private let core: OperationCore?
-    /// How the producer must end.
+    /// The end that the producer must have.
     private let kind: DependencyKind
     private let source: @Sendable () -> AnyValueBox?
     private let transforms: JobList<Transform>
-    /// How many of the transforms belong to this output; others made from it may share the list.
+    /// The number of transforms that belong to this output; outputs made from it may share the list.
     private let count: Int
 
-    /// What `source` finds once `core` has had an end of that `kind`, made into something else.
+    /// Creates the output of `core`: the result of `source`, called once `core` has ended as `kind` requires, after
+    /// `count` transforms.
     init(
         of core: OperationCore?, _ kind: DependencyKind = .success, source: @escaping @Sendable () -> AnyValueBox?,
         transforms: JobList<Transform> = JobList(), count: Int = 0
@@ -27,26 +29,26 @@ public struct Output<Value: Sendable>: Sendable {
         self.count = count
     }
 
-    /// What `read` returns once `core` has ended as `kind` requires.
+    /// Creates the output of `core`: the result of `read`, called once `core` has ended as `kind` requires.
     init(of core: OperationCore?, _ kind: DependencyKind = .success, read: @escaping @Sendable () -> Value?) {
         self.init(of: core, kind, source: { read().map { ValueBox($0) } })
     }
 
-    /// A value that is known already, in place of an operation's.
+    /// Creates an output from a known value, in place of an operation's.
     public init(_ value: Value) {
         self.init(of: nil) { value }
     }
 
-    /// The operation whose value it is; nil for a value that was passed in.
+    /// The operation that produces the value; nil for a value that was passed in.
     public var producer: AsyncOperationID? { core?.id }
 
-    /// The value after `transform`, which is called whenever the value is read.
+    /// Returns the output after `transform`, which is called each time the value is read.
     public func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) -> Other) -> Output<Other> {
         appending(kind) { $0.map { ValueBox(transform($0.value())) } }
     }
 
-    /// The value for operations that can do without: they start after any end of the producer, and get nil if it did
-    /// not succeed.
+    /// The output for operations that do not require the value: they start after any end of the producer, and get nil
+    /// if it did not succeed.
     public var optional: Output<Value?> {
         appending(.done) { ValueBox($0.map { $0.value(as: Value.self) }) }
     }
@@ -56,7 +58,7 @@ public struct Output<Value: Sendable>: Sendable {
             of: core, kind, source: source, transforms: transforms.appending(transform, after: count), count: count + 1)
     }
 
-    /// nil if there is no value, because the producer did not succeed.
+    /// Returns the value; nil if there is none because the producer did not succeed.
     func read() -> Value? {
         var value = source()
         for transform in transforms.prefix(count) { value = transform(value) }
@@ -69,34 +71,35 @@ public struct Output<Value: Sendable>: Sendable {
 }
 
 extension AsyncOperation {
-    /// Its value, for operations that are made `from:` it. Keep a handle of this operation until it is started: its
-    /// output does not keep it from being abandoned.
+    /// The value, for operations that are created `from:` it. Keep a handle of this operation until it is started:
+    /// its output does not keep it from being abandoned.
     public var output: Output<Success> {
         Output(of: core, source: { [core] in core.value })
     }
 
-    /// Its result, for operations that are made `from:` it and start after any end.
+    /// The result, for operations that are created `from:` it and start after any end.
     public var resultOutput: Output<Result<Success, OperationFailure<Failure>>> {
         Output(of: core, .done) { [core] in core.lifecycle.latestEnd.map { Self.result(of: core, $0) } }
     }
 }
 
 extension CompoundOperation {
-    /// Its result, for operations that are made `from:` it and start after any end.
+    /// The result, for operations that are created `from:` it and start after any end.
     public var resultOutput: Output<Result<[OperationReport], OperationFailure<CompoundOperation.Failure>>> {
         Output(of: core, .done) { [compound] in compound.lifecycle.latestEnd.map { compound.result(of: $0) } }
     }
 }
 
 extension [OperationCore.Need] {
-    /// Those of an operation that takes the values of several others; nil for a value that was passed in.
+    /// The dependencies of an operation that takes the values of several others. A nil is a value that was passed in.
     static func all(_ needs: OperationCore.Need?...) -> Self {
         var list: Self = []
         for need in needs { list.add(need) }
         return list
     }
 
-    /// Adds one that carries data. Of two for the same producer, only one that requires a success gives both a value.
+    /// Adds a dependency that carries data. Two dependencies on the same producer become one, which requires a
+    /// success if either does, because only then do both get a value.
     mutating func add(_ need: OperationCore.Need?) {
         guard let need else { return }
         if let index = firstIndex(where: { $0.core === need.core }) {

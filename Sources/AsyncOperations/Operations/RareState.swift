@@ -1,40 +1,41 @@
-/// What few operations have: completions, waiting tasks, a request to cancel, reported progress. Guarded by the
-/// operation's lock; what every end looks at is not checked for exclusive access once more.
+/// Rarely used state: completions, waiting tasks, a request to cancel, reported progress. Guarded by the operation's
+/// lock. The properties that every end reads skip the check for exclusive access.
 final class RareState {
     typealias Listener = @Sendable (OperationEnd) -> Void
 
-    /// The first request to cancel that was accepted.
+    /// The first accepted request to cancel.
     @exclusivity(unchecked) var request: AsyncOperationContext.CancellationReason?
-    /// Whether its last handle was dropped while a queue was about to take it.
+    /// True if its last handle was dropped while a queue was about to add it.
     var isAbandoned = false
-    /// How many attempts were announced, in all rounds of what is around it.
+    /// The number of announced attempts, in all rounds of the enclosing operations.
     var attempts = 0
-    /// Begins its attempts for the task that waits for them; nil if its queue does.
+    /// The context that begins its attempts for the task that waits for them; nil if its queue begins them.
     var context: TaskContext?
-    /// The limit of a waterfall's job that passed in the last attempt.
+    /// The time limit of a waterfall's job that passed in the last attempt.
     var innerLimit: Duration?
-    /// The queue of an operation that was started by itself and has been suspended: what it produced may outlast it.
+    /// The queue of an operation that was started by itself and has been suspended: operations that it produced may
+    /// outlast it.
     weak var ownQueue: QueueCore?
     /// The highest priority of the waiting tasks.
     @exclusivity(unchecked) var waiterPriority: Priority?
-    /// To which priority what it waits for was raised.
+    /// The priority to which everything that it waits for was raised.
     @exclusivity(unchecked) private var raisedUpstreamTo: Priority?
     /// In the order in which they were added.
     @exclusivity(unchecked) var completions: [Listener] = []
     /// The progress that the body reported last.
     var progress: OperationProgress?
     @exclusivity(unchecked) var progressListeners = ProgressListeners()
-    /// The stand-ins in queues where something depends on it; told after completions and waiting tasks.
+    /// Its stand-ins in the queues of dependents; they get the end after completions and waiting tasks.
     @exclusivity(unchecked) var followers: [StandIn] = []
-    /// Those that end what is around it after its own end; told last.
+    /// Called last, to end enclosing operations after the end of this one.
     @exclusivity(unchecked) var outer: [Listener] = []
     @exclusivity(unchecked) var waiters = WaitingTasks()
-    /// Whether all completions have been called.
+    /// True if all completions have been called.
     @exclusivity(unchecked) var isTold: Bool
 
     init(isTold: Bool) { self.isTold = isTold }
 
-    /// Returns whether what it waits for has to be raised.
+    /// Records the priority. Returns true if everything that it waits for must be raised.
     func noteRaise(to priority: Priority) -> Bool {
         guard priority.mayRaise else { return false }
         if let raisedUpstreamTo, raisedUpstreamTo >= priority { return false }

@@ -1,34 +1,35 @@
-/// Why a call is refused. A refused call has changed nothing.
+/// The reason why a call was refused. A refused call has changed nothing.
 public enum UsageError: Error, Hashable {
-    /// The operation has started, so it cannot be started again or get dependencies; or the task tracker has a session.
+    /// The operation has started, so it cannot be started again or get dependencies; or the task tracker already has
+    /// a session.
     case alreadyStarted(AsyncOperationID)
     /// The operation has ended.
     case alreadyFinished(AsyncOperationID)
     /// The operation belongs to a queue or to a compound operation already.
     case alreadyEnqueued(AsyncOperationID)
-    /// The queue was shut down, or the compound operation takes no more members.
+    /// The queue was shut down, or the compound operation accepts no more members.
     case closed(AsyncOperationID)
     /// An operation cannot wait for itself.
     case selfDependency(AsyncOperationID)
     /// These operations would wait for each other, each for the next, because of dependencies, members, or places,
     /// mutexes and units that are taken. The first is also the last.
     case cycle([AsyncOperationID])
-    /// A number of operations at once that is below 1.
+    /// A limit on concurrent operations that is below 1.
     case invalidLimit(Int)
-    /// A time limit, of an operation, its jobs, its retries or a tracker's session, that is zero or less.
+    /// A time limit of zero or less: of an operation, its jobs, its retries or a tracker's session.
     case invalidTimeout(AsyncOperationID, Duration)
-    /// `inner` names a mutex that `outer`, which is around it, holds already; it would wait forever.
+    /// `inner` names a mutex that the enclosing `outer` holds already; it would wait forever.
     case nestedMutex(outer: AsyncOperationID, inner: AsyncOperationID, name: String)
-    /// The operation asks for this many units of a pool: fewer than 1, or more than it has, which may be none.
+    /// The operation requests this many units of a pool: fewer than 1, or more than the pool has, which may be none.
     case invalidUnits(AsyncOperationID, pool: String, asked: Int, of: Int)
-    /// A compound operation asks for units of a pool, which only operations with a body can have.
+    /// A compound operation requests units of a pool, which only operations with a body may do.
     case poolOfCompound(AsyncOperationID, pool: String)
     /// The body of `waiter` would wait for `awaited`, which cannot end before that body.
     case wouldWaitForItself(waiter: AsyncOperationID, awaited: AsyncOperationID)
 }
 
 extension UsageError: CustomStringConvertible {
-    /// What is wrong, in one line, with the names of what is concerned.
+    /// The mistake in one line, with the names of the operations concerned.
     public var description: String {
         switch self {
         case .alreadyStarted(let id): "\(id) has started already"
@@ -40,7 +41,7 @@ extension UsageError: CustomStringConvertible {
         case .invalidLimit(let limit): "a limit of \(limit) lets nothing start; it must be 1 or more"
         case .invalidTimeout(let id, let limit): "\(id) has a time limit of \(limit); it must be above zero"
         case .nestedMutex(let outer, let inner, let name):
-            "\(inner) asks for mutex `\(name)`, which \(outer) around it holds already; remove it from one of them"
+            "\(inner) asks for mutex `\(name)`, which the enclosing \(outer) holds already; remove it from one of them"
         case .invalidUnits(let id, let pool, _, let units) where units < 1:
             "\(id) asks for pool `\(pool)`, which was made with \(units) units; make it with 1 or more"
         case .invalidUnits(let id, let pool, let asked, let units):

@@ -1,9 +1,9 @@
-/// What tells a queue that its earliest deadline has come. One serves all deadlines.
+/// Notifies a queue that its earliest deadline has come. One alarm serves all deadlines.
 struct Alarm: Sendable {
     let time: Duration
     private let ring: Ring
 
-    /// `ring` must not block and run no user code.
+    /// `ring` must not block and must not run user code.
     init(at time: Duration, on timer: Timer, _ ring: @escaping @Sendable () -> Void) {
         self.time = time
         let instant = timer.isPlain ? timer.start.advanced(by: time.countable) : nil
@@ -13,13 +13,14 @@ struct Alarm: Sendable {
     func cancel() { ring.cancel() }
 }
 
-/// Something that happens at a time, unless it is cancelled before.
+/// A call at a given time, unless it is cancelled first.
 enum Ring: Sendable {
     case ofAlarmClock(UInt64)
-    /// On a clock that the user wrote.
+    /// On a custom clock.
     case ofSleeper(Task<Void, Never>)
 
-    /// Calls `ring` at `time` or, where that is nil or there is no thread for it, when `sleep` returns true.
+    /// Calls `ring` at `time`. If `time` is nil or the system has no thread for it, calls `ring` when `sleep` returns
+    /// true.
     fileprivate init(
         at time: ContinuousClock.Instant?, _ ring: @escaping @Sendable () -> Void,
         _ sleep: @escaping @Sendable () async -> Bool
@@ -49,9 +50,9 @@ enum Ring: Sendable {
     }
 }
 
-/// Measures the time since a queue was made, on its clock.
+/// Measures the time since the creation of a queue, on the queue's clock.
 struct Timer: Sendable {
-    /// A clock of another type than most queues have.
+    /// A clock other than the usual `ContinuousClock`.
     private final class Other: Sendable {
         let now: @Sendable () -> Duration
         let sleep: @Sendable (Duration) async -> Bool
@@ -71,12 +72,12 @@ struct Timer: Sendable {
         other = clock.isContinuous ? nil : Other(clock)
     }
 
-    /// Whether asking for the time runs no user code.
+    /// True if reading the time runs no user code.
     var isPlain: Bool { other == nil }
 
     var now: Duration { other?.now() ?? start.duration(to: .now) }
 
-    /// Returns false if the task was cancelled before `time`.
+    /// Sleeps until `time`. Returns false if the task is cancelled first.
     func sleep(until time: Duration) async -> Bool {
         if let other { return await other.sleep(time) }
         return await AlarmClock.shared.sleep(until: start.advanced(by: time.countable))
@@ -89,16 +90,16 @@ extension Clock<Duration> {
 }
 
 extension Duration {
-    /// The duration, or the longest that every clock can count, whichever is shorter.
+    /// The duration, limited to the longest that every clock can count.
     var countable: Duration { min(self, .seconds(1 << 40)) }
 }
 
 extension QueueCore {
-    /// Sets the alarm to the next deadline. Returns one that is no longer needed, to be cancelled outside the lock.
+    /// Sets the alarm to the next deadline. Returns an obsolete alarm, to be cancelled outside the lock.
     func setAlarm(_ state: inout State) -> Alarm? {
         let deadline = state.scheduler?.nextDeadline
         if deadline == nil, state.alarm == nil { return nil }
-        // If a deadline has moved back, the alarm rings once for nothing and is set again.
+        // If the deadline has moved back, the alarm rings once in vain and is set again.
         if let alarm = state.alarm, let deadline, alarm.time <= deadline { return nil }
         let old = state.alarm.take()
         if let deadline {

@@ -23,12 +23,12 @@ final class BodyWait: Sendable {
         }
     }
 
-    /// How many are in `all`, asked without its lock by everything that starts. While none is, there is no need to look
-    /// for bodies that wait for themselves.
+    /// The number of waits in `all`, read without its lock at every start. While it is zero, no search for bodies
+    /// that wait for themselves is needed.
     private static let count = Atomic(0)
     static var anybodyWaits: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
-    /// Those that have begun and not ended.
+    /// The waits that have begun and not ended.
     private static let all = Lock<[ObjectIdentifier: BodyWait]>([:])
     /// The operations whose bodies wait, in the world of the caller.
     static var waiting: [OperationCore] {
@@ -38,7 +38,7 @@ final class BodyWait: Sendable {
 
     let body: BodyControl
     let target: Target
-    /// Whether it ends when the body is told to stop.
+    /// True if it ends when the body is asked to stop.
     let heedsCancellation: Bool
     private let world = currentWorld
     private let refused = Atomic(false)
@@ -53,12 +53,12 @@ final class BodyWait: Sendable {
     var ticket: UInt64 { target.ticket }
     var refusal: UsageError { .wouldWaitForItself(waiter: body.core.id, awaited: target.id) }
 
-    /// Notes that `body`, the caller, is about to wait; `end` must follow. Throws if it would wait for itself.
+    /// Records that `body`, the caller, is about to wait; `end` must follow. Throws if it would wait for itself.
     static func begin(
         in body: BodyControl, for target: Target, heedingCancellation heedsCancellation: Bool
     ) throws(UsageError) -> BodyWait {
         let wait = BodyWait(of: body, for: target, heedsCancellation: heedsCancellation)
-        // Of two waits that only together form a cycle, one is refused.
+        // If two waits form a cycle only together, one is refused.
         let (isCircular, consequences) = OperationCore.withTopology {
             var consequences: [OperationCore.Consequences] = []
             wait.note()
@@ -84,7 +84,7 @@ final class BodyWait: Sendable {
         body.setWait(self)
     }
 
-    /// Notes that the body goes on. Does nothing if it has been called before.
+    /// Records that the body goes on. Does nothing after the first call.
     func end() {
         guard body.endWait(self) else { return }
         Self.count.subtract(1, ordering: .sequentiallyConsistent)
@@ -105,7 +105,7 @@ final class BodyWait: Sendable {
         }
     }
 
-    /// Looks at operations that have just got something to wait for, and refuses waits that are now in a cycle.
+    /// Examines operations that have just got something to wait for, and refuses waits that are now in a cycle.
     static func refuse(because suspects: [OperationCore]) {
         guard anybodyWaits else { return }
         var known: [ObjectIdentifier: Bool] = [:]
@@ -127,8 +127,8 @@ final class BodyWait: Sendable {
 }
 
 extension OperationCore {
-    /// Whether a body may be waiting for it, or for something that it holds up. Cheap, because everything that starts
-    /// asks; `known` are the answers of `isNeeded` so far.
+    /// True if a body may be waiting for it, or for something that it holds up. Cheap, because it is queried at every
+    /// start; `known` contains the results of `isNeeded` so far.
     fileprivate func mayBeAwaited(_ known: inout [ObjectIdentifier: Bool]) -> Bool {
         let (isPlain, queue, parent) = state.withLock { state in
             let isPlain = !state.hasEdges && !state.isNeeded && state.parent?.limit ?? .unlimited == .unlimited
@@ -139,7 +139,8 @@ extension OperationCore {
         return parent?.isNeeded(&known) ?? false
     }
 
-    /// Whether anything waits for it, or for something around it. Each is asked once, however deep they are nested.
+    /// True if anything waits for it or for an enclosing operation. Each is examined once, however deeply they are
+    /// nested.
     private func isNeeded(_ known: inout [ObjectIdentifier: Bool]) -> Bool {
         var path: [ObjectIdentifier] = []
         var next: OperationCore? = self

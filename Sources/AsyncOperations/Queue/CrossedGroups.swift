@@ -1,18 +1,19 @@
-/// Groups of which each takes something when it starts and wants, inside or for what that waits for, what another
+/// Groups that each take a resource when they start and, for their contents or upstream, want a resource that another
 /// takes.
 ///
-/// If they started at once, each could keep what the next one needs to end. Which of them would come first is open, so
-/// nothing waits for itself yet, and one after the other they end.
+/// If all of them started, each could keep the resource that the next one needs to end. Until then the order is open
+/// and nothing waits for itself: if they run one after another, all of them end.
 struct CrossedGroups {
     private typealias Resource = ResourceGraph.Resource
 
     private struct Member {
         let group: CompoundCore
         var takes: Set<Resource>
-        /// What wants each of the resources, inside or upstream.
+        /// The operations, inside or upstream, that want each resource.
         var wants: [Resource: [OperationCore]] = [:]
 
-        /// True if what the other takes keeps this one waiting: what takes it does not also wait for it.
+        /// True if a resource that the other takes may keep this one waiting: something besides the other group
+        /// itself wants it.
         func mayWait(for other: Member) -> Bool {
             other.takes.contains { wants[$0]?.contains { $0 !== other.group } == true }
         }
@@ -21,7 +22,7 @@ struct CrossedGroups {
     private var members: [Member]
     private let graph: WaitGraph
 
-    /// `graph` knows what the ends of all `groups` wait for.
+    /// `graph` contains all waits upstream of the ends of `groups`.
     init(among groups: [CompoundCore], _ graph: WaitGraph, own: LockedQueue) {
         self.graph = graph
         members = groups.map { Member(group: $0, takes: Self.taken(by: $0, own)) }
@@ -38,8 +39,8 @@ struct CrossedGroups {
         trim()
     }
 
-    /// Groups that may be crossed with `groups` or with what these wait for, at least all that are. `holders` are all
-    /// that take mutexes. O(what is upstream).
+    /// The groups that may be crossed with `groups` or with their upstream; a superset of those that are. `holders`
+    /// are all groups that take mutexes. O(upstream operations).
     static func suspects(
         among groups: [CompoundCore], holders: [CompoundCore], _ own: LockedQueue
     ) -> [CompoundCore] {
@@ -55,7 +56,7 @@ struct CrossedGroups {
             taken.insert(.place(ObjectIdentifier(parent)))
         }
         if let row = group.lifecycle.row {
-            // What has joined it since is not among these.
+            // Mutexes of members that have joined since are not among these.
             let locks = own.state.scheduler?.locks(of: row) ?? []
             for name in group.takenMutexes {
                 guard let index = own.state.locks[name], locks.contains(LockID(index: index)) else { continue }
@@ -68,7 +69,7 @@ struct CrossedGroups {
     }
 
     private func wanted(by group: CompoundCore, _ own: LockedQueue) -> [Resource: [OperationCore]] {
-        // What has happened before it starts does not wait for what others take meanwhile.
+        // Events before its start do not wait for resources that others take meanwhile.
         var before: Set<WaitEvent> = []
         graph.search(from: [.start(group)]) { event, _ in
             if case .place = event { return false }
@@ -90,7 +91,7 @@ struct CrossedGroups {
         return wanted
     }
 
-    /// Leaves those that are in a ring, or between two.
+    /// Keeps only the groups that are in a ring or between two rings.
     private mutating func trim() {
         var count = 0
         while count != members.count {
@@ -103,8 +104,8 @@ struct CrossedGroups {
         }
     }
 
-    /// The order in which they start, one after the other. Throws `cycle` if some wait for each other's members, so
-    /// that none can be first.
+    /// Returns the waits that make the groups start one after another. Throws `cycle` if some wait for each other's
+    /// members, so that none can be first.
     func waits() throws(UsageError) -> [HeldBackGroups.Wait] {
         var waits: [HeldBackGroups.Wait] = []
         var before = members.map(\.group).filter(\.lifecycle.hasBegun)
@@ -125,12 +126,12 @@ struct CrossedGroups {
         return waits
     }
 
-    /// The way on which the end of one waits for the start of the other.
+    /// The path on which the end of `group` waits for the start of `other`; nil if there is none.
     private func way(from group: CompoundCore, to other: CompoundCore) -> [WaitEvent]? {
         graph.way(from: .end(group), to: .start(other))
     }
 
-    /// Each waits for another one.
+    /// The path around a ring of groups. Requires that each group waits for another one.
     private func ring(among groups: [CompoundCore]) -> [WaitEvent] {
         var path: [CompoundCore] = [groups[0]]
         while let last = path.last, let next = groups.first(where: { $0 !== last && way(from: last, to: $0) != nil }) {
@@ -145,12 +146,12 @@ struct CrossedGroups {
 }
 
 extension Joining {
-    /// What `core` is about to join.
+    /// The compound operation that `core` is about to join; nil if there is none.
     fileprivate func parent(of core: OperationCore) -> CompoundCore? { contains(core) ? parent : nil }
 }
 
-/// A graph of waits, with those for each resource and for those that take it, as if whatever wants one waited for all
-/// that take it.
+/// A graph of waits that also contains the resources: whatever wants a resource waits for it, and it waits for all
+/// groups that take it.
 private struct ResourceGraph {
     enum Resource: Hashable {
         case mutex(String)
@@ -171,7 +172,7 @@ private struct ResourceGraph {
         }
     }
 
-    /// Adds the ends of `groups` and what they wait for, over resources too.
+    /// Adds the ends of `groups` and everything upstream, over resources too.
     mutating func explore(_ groups: [CompoundCore]) {
         var pending = groups
         var known = Set(groups.map(ObjectIdentifier.init))
@@ -221,7 +222,7 @@ private struct ResourceGraph {
         return (place + core.takenMutexes.map { .mutex($0) }).filter { takers[$0]?.isEmpty == false }
     }
 
-    /// The groups that take one of two resources or more in one ring.
+    /// The groups that take a resource of a ring with at least two resources.
     var takersInRings: [CompoundCore] {
         let resources = takers.filter { !$0.value.isEmpty }.map(\.key)
         guard resources.count > 1 else { return [] }
@@ -239,7 +240,7 @@ private struct ResourceGraph {
     }
 }
 
-/// The parts of a graph in which every node can be reached from every other. By Tarjan's algorithm, without recursion.
+/// The strongly connected components of a graph, by Tarjan's algorithm, without recursion.
 private struct Rings {
     private(set) var found: [[Int]] = []
 

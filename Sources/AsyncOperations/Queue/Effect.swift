@@ -1,5 +1,5 @@
 extension QueueCore.State {
-    /// Appends an effect that must be told before anything else starts. The start of an attempt goes to `effects`
+    /// Appends an effect that must be reported before anything else starts. The start of an attempt goes to `effects`
     /// directly.
     mutating func append(_ effect: Effect) {
         effects.append(effect)
@@ -19,29 +19,30 @@ extension QueueCore.State {
     }
 }
 
-/// Something to be done outside the queue's lock because of a change of its state. Effects are carried out in order.
+/// An action to carry out outside the queue's lock because of a change of its state. Effects are carried out in
+/// order.
 enum Effect: Sendable {
-    /// Tell everybody who waits for an operation how it ended. `isCounted` if the end counts already; `isOwn` if the
-    /// task of the last attempt releases the body itself.
+    /// Report the end of an operation to everything that waits for it. `isCounted` if the end counts already; `isOwn`
+    /// if the task of the last attempt releases the body itself.
     case tell(OperationCore, OperationEnd, isCounted: Bool, isOwn: Bool)
-    /// Announce that everything an operation depends on has ended.
+    /// Announce that all dependencies of an operation have ended.
     case ready(OperationCore)
     /// Announce that a compound operation has begun a round.
     case open(CompoundCore, round: Int)
     /// Begin the attempt of a body.
     case begin(BodyControl)
-    /// Tell a running body that it is to stop.
+    /// Ask a running body to stop.
     case stop(BodyControl)
-    /// Tell running bodies that the queue is suspended or resumed.
+    /// Report to running bodies that the queue is suspended or resumed.
     case pause([BodyControl.SuspendHandler], Bool)
-    /// Wake everybody who waits for the queue to be idle.
+    /// Wake all tasks that wait for the queue to be idle.
     case idle(OneShot)
-    /// Let the task end that begins bodies with the values of the caller.
+    /// End the task that begins bodies with the values of the caller.
     case endContext(TaskContext)
     case finishEvents([AsyncStream<AsyncOperationQueue.Event>.Continuation])
     case finishProgress(ProgressListeners)
 
-    /// Whether it may run user code. A caller of the library must not run that of somebody else's operation.
+    /// True if it may run user code. A caller of the library must not run code of operations that are not its own.
     var runsForeignCode: Bool {
         switch self {
         case .tell(let core, _, _, _): core.hasCompletions

@@ -45,7 +45,7 @@ extension QueueCore {
         return stream
     }
 
-    /// Finishes all streams, after everything before has been told.
+    /// Finishes all streams, after all earlier effects.
     func finishEvents(_ state: inout State) {
         let listeners = state.announcer.removeAll()
         if !listeners.isEmpty { state.append(.finishEvents(listeners)) }
@@ -56,8 +56,8 @@ extension QueueCore {
     /// Finishes all streams after a shutdown.
     func endEvents() { update { finishEvents(&$0) } }
 
-    /// The last handle is gone. The operations go on, unless the queue is suspended, which nobody could resume any
-    /// more.
+    /// Called when the last handle is gone. The operations go on, unless the queue is suspended, because it can no
+    /// longer be resumed.
     func drop() {
         update { state in
             state.isDropped = true
@@ -68,6 +68,6 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// Whether it refuses operations: it was shut down, or nobody can resume it any more.
+    /// True if it refuses operations: it was shut down, or it can no longer be resumed.
     var takesNothing: Bool { isClosed || isDropped && isSuspended }
 }

@@ -1,28 +1,29 @@
-/// Compound operations that start later than they could, because of what they take when they start: one of a few places
-/// in what is around them, or a mutex.
+/// Compound operations that must start later than they could, because of a resource that they take at their start: a
+/// mutex, or one of a few places in the enclosing operation.
 ///
-/// If something inside waits, over any number of steps and queues, for an operation that wants the same, that could
-/// never start. So the compound operation starts only after it has ended; unless that in turn waits for something
-/// inside, which then must start first. If both want the only place or the same mutex, neither can be first. If there
-/// are more places, one is left for what such compound operations wait for: at most all others are taken by them.
+/// Something inside may wait, over any number of steps and queues, for an operation that wants the same resource, a
+/// rival. Once the compound operation had started, the rival never could. So the compound operation starts only after
+/// the rival has ended, unless the rival in turn waits for something inside, which must then start first. If both
+/// want the only place or the same mutex, neither can be first. If there are more places, such compound operations
+/// take at most all but one, which is left for the operations that they wait for.
 struct HeldBackGroups {
     struct Wait {
         let group: CompoundCore
-        /// Has to end before the group starts.
+        /// The operation that must end before the group starts.
         let rival: OperationCore
     }
 
     private(set) var waits: [Wait] = []
-    /// All that were examined and have not started. Nothing else holds them back any more.
+    /// The examined groups that have not started. Only `waits` hold them back from now on.
     private(set) var examined: [CompoundCore] = []
 
-    /// Examines the compound operations directly inside `limited`, and `groups`, as far as they have not started, and
-    /// what may be crossed with them. `holders` are all that take mutexes, with those of `groups` that do. With the
-    /// topology locked. Throws `cycle`.
+    /// Examines the compound operations directly inside `limited` and those in `groups` that have not started, and
+    /// all groups that may be crossed with them. `holders` are all compound operations that take mutexes, including
+    /// those in `groups`. Requires the topology's lock. Throws `cycle`.
     init(
         in limited: [CompoundCore], _ groups: [CompoundCore], holders: [CompoundCore], own: LockedQueue
     ) throws(UsageError) {
-        // Whatever holds a group back is decided in one go.
+        // All reasons to hold a group back are examined together.
         var limited = limited
         for parent in groups.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
         let suspects = CrossedGroups.suspects(among: limited + groups, holders: holders, own)
@@ -47,7 +48,7 @@ struct HeldBackGroups {
             }
             if entangled.count >= places { separate(entangled, atOnce: places - 1, own) }
         }
-        // Those that have started, too: what they wait for may want what they hold by now.
+        // Also those that have started: the operations that they wait for may want mutexes that they hold now.
         for holder in holders where known.contains(ObjectIdentifier(holder)) {
             let names = holder.takenMutexes
             _ = try add(holder, own, isExclusive: true) { core in
@@ -66,7 +67,7 @@ struct HeldBackGroups {
         try refuseRings(own)
     }
 
-    /// Groups may wait for each other only because of what holds them back.
+    /// Throws `cycle` if groups wait for each other because of `waits`.
     private func refuseRings(_ own: LockedQueue) throws(UsageError) {
         if waits.isEmpty { return }
         var graph = WaitGraph(for: .edge, own: own)
@@ -78,7 +79,7 @@ struct HeldBackGroups {
         }
     }
 
-    /// What each of the examined groups is held back by.
+    /// The rivals that hold back each of the examined groups.
     private var holds: [ObjectIdentifier: [OperationCore]] {
         var holds: [ObjectIdentifier: [OperationCore]] = [:]
         for group in examined { holds[ObjectIdentifier(group)] = [] }
@@ -86,7 +87,8 @@ struct HeldBackGroups {
         return holds
     }
 
-    /// Returns whether something inside waits for a rival that cannot end before the group has started.
+    /// Makes a group wait for its rivals. Returns true if something inside waits for a rival that cannot end before
+    /// the group has started.
     private mutating func add(
         _ group: CompoundCore, _ own: LockedQueue, isExclusive: Bool, _ rival: (OperationCore) -> OperationCore?
     ) throws(UsageError) -> Bool {
@@ -98,12 +100,12 @@ struct HeldBackGroups {
         guard group.leadsOutside || !inside.isEmpty else { return false }
         inside += group.withMembers { $1.cores }
         var graph = WaitGraph(for: .edge, own: own)
-        // What they are held back by is decided here.
+        // The holds so far, because they are being decided here.
         graph.holds = holds
         graph.explore(inside.map { .end($0) })
         let rivals = graph.rivals(awaitedFrom: inside, of: group, rival)
         if lifecycle.hasBegun && !group.isInRounds || rivals.isEmpty { return !rivals.isEmpty }
-        // What is inside may wait for a part of the rival only.
+        // The contents may wait for only a part of the rival.
         graph.explore((inside + rivals.map(\.rival)).map { .end($0) })
         var isEntangled = false
         for (rival, way) in rivals {
@@ -123,7 +125,7 @@ struct HeldBackGroups {
         return isEntangled
     }
 
-    /// Lets groups start one after the other, `count` at once; but not those that others of them wait for.
+    /// Makes groups start one after another, `count` at once, except those whose start others of them wait for.
     private mutating func separate(_ groups: [CompoundCore], atOnce count: Int, _ own: LockedQueue) {
         var graph = WaitGraph(for: .edge, own: own)
         graph.holds = holds
@@ -138,7 +140,7 @@ struct HeldBackGroups {
 }
 
 extension [CompoundCore] {
-    /// Appends one that is not among them.
+    /// Appends an element unless it is in the array already.
     mutating func include(_ compound: CompoundCore) {
         if !contains(where: { $0 === compound }) { append(compound) }
     }
@@ -152,7 +154,7 @@ extension OperationCore {
 }
 
 extension CompoundCore {
-    /// The groups that a new member may let be held back by something else.
+    /// The groups for which a new member may change the operations that hold them back.
     var groupsThatMembersConcern: [OperationCore] {
         around.flatMap { outer in
             guard let compound = outer as? CompoundCore, compound.limit != .unlimited else { return [outer] }
@@ -162,7 +164,7 @@ extension CompoundCore {
 }
 
 extension OperationCore {
-    /// The mutexes that it takes when it starts: its own and those of everything inside; none if it has none of its
+    /// The mutexes that it takes when it starts: its own and those of everything inside. Empty if it has none of its
     /// own.
     var takenMutexes: Set<String> {
         if hasDefaultOptions { return [] }
@@ -178,7 +180,7 @@ extension OperationCore {
 }
 
 extension LockedQueue {
-    /// The row of a group that has started in a round and can no longer be held back in the next; nil before.
+    /// The row of a group that has begun in some round, and so can no longer be held back; nil if it has not.
     fileprivate func rowOfBegun(_ group: CompoundCore) -> OperationID? {
         guard case let lifecycle = group.lifecycle, lifecycle.queue === queue, let row = lifecycle.row,
             state.scheduler?.hasBegun(row) == true
@@ -192,7 +194,7 @@ extension Lifecycle {
         if case .open = self { true } else { false }
     }
 
-    /// Whether it has started, or has ended without.
+    /// True if it has started, or ends without a start.
     var hasBegun: Bool {
         switch self {
         case .idle, .member, .taken, .waiting: false
@@ -202,8 +204,8 @@ extension Lifecycle {
 }
 
 extension WaitGraph {
-    /// The rivals of `group` that something inside it waits for and that have not started, or what they may be tried
-    /// again with, each with the way there.
+    /// The rivals of `group` that something inside it waits for and that have not started, each with the path to it.
+    /// If a rival may be tried again with an enclosing operation, that operation is returned instead.
     fileprivate func rivals(
         awaitedFrom inside: [OperationCore], of group: CompoundCore, _ rival: (OperationCore) -> OperationCore?
     ) -> [(rival: OperationCore, way: [WaitEvent])] {
@@ -213,16 +215,16 @@ extension WaitGraph {
             if event == .start(group) { return false }
             guard let core = event.core, let rival = rival(core), rival !== group else { return true }
             let last = rival.lastRound(seenFrom: group) ?? rival
-            // One that may be tried again may want the same again.
+            // A rival that may be tried again may want the resource again.
             let mayStart = rival.isInRounds ? !last.isFinished : !rival.lifecycle.hasBegun
             if mayStart, known.insert(ObjectIdentifier(last)).inserted { found.append((last, way())) }
-            // When the rival is over, so is what it waits for.
+            // Once the rival has ended, so has everything that it waits for.
             return false
         }
         return found
     }
 
-    /// A way over waits of any kind; nil if there is none.
+    /// A path over waits of any kind; nil if there is none.
     func way(from start: WaitEvent, to target: WaitEvent) -> [WaitEvent]? {
         var found: [WaitEvent]?
         search(from: [start]) { event, way in

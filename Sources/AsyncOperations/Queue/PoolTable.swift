@@ -1,14 +1,16 @@
 internal import Scheduling
+internal import Synchronization
 
-/// The operations that hold units of pools, and the queues that wait for some. A value, under one lock for all queues.
+/// The operations that hold units of pools, and the queues that wait for some. A value, under one lock for all
+/// queues.
 ///
-/// Each queue decides about its own operations. While it does, the table is locked: it tells the queue's scheduler how
-/// many units other queues hold, and learns what the scheduler has taken and given back. So what a start needs is taken
-/// at once, and no two starts take the same.
+/// Each queue decides about its own operations. Meanwhile the table is locked: the queue passes the units that other
+/// queues hold to its scheduler, and records the units that the scheduler takes and releases. So a start takes its
+/// units at once, and no two starts take the same units.
 ///
-/// Queues that wait for units of a pool stand in *line*. What is given back is offered to those that can use it, the
-/// first first; one that takes some goes to the end. A queue that cannot use what is free keeps none of the others from
-/// it. Only a release makes an offer, and an offer makes no other, so offers come to an end.
+/// Queues that wait for units of a pool are in *line*. Released units are offered to the queues that can use them, in
+/// order; a queue that takes some moves to the end. A queue that cannot use the free units does not keep others from
+/// using them. Only a release makes an offer, and an offer makes no other, so offers come to an end.
 struct PoolTable {
     /// An operation and the units that it holds.
     struct Holder {
@@ -17,7 +19,7 @@ struct PoolTable {
     }
 
     private struct Waiter {
-        /// Those that joined the line later have higher numbers.
+        /// Queues that joined the line later have higher numbers.
         let number: UInt64
         let queue: QueueCore
         /// The fewest units that an operation of the queue waits for.
@@ -26,7 +28,7 @@ struct PoolTable {
 
     private struct Entry {
         var holders: [ObjectIdentifier: Holder] = [:]
-        /// The units that operations of each queue hold.
+        /// The units that the operations of each queue hold.
         private var takenBy: [ObjectIdentifier: Int] = [:]
         private(set) var taken = 0
         /// In the order of their numbers.
@@ -42,11 +44,11 @@ struct PoolTable {
             holders[ObjectIdentifier(core)] = Holder(core: core, units: units)
             takenBy[ObjectIdentifier(queue), default: 0] += units
             taken += units
-            // What the queue still waits for comes after what others wait for.
+            // Other requests of the queue come after those of other queues.
             leave(queue)
         }
 
-        /// Returns how many units that are; 0 if the operation holds none.
+        /// Returns the number of released units; 0 if the operation holds none.
         mutating func giveBack(by core: OperationCore, in queue: QueueCore) -> Int {
             guard let units = holders.removeValue(forKey: ObjectIdentifier(core))?.units else { return 0 }
             let left = taken(by: queue) - units
@@ -69,7 +71,7 @@ struct PoolTable {
             line.remove(at: place(from: number))
         }
 
-        /// The place of the first in line whose number is not below this one.
+        /// The index of the first queue in line whose number is not below `number`.
         func place(from number: UInt64) -> Int {
             var (low, high) = (0, line.count)
             while low < high {
@@ -85,7 +87,7 @@ struct PoolTable {
     private var entries: [Pool: Entry] = [:]
     private var nextNumber: UInt64 = 0
 
-    /// True while anything holds or wants units of it.
+    /// True while anything holds or wants units of the pool.
     func knows(_ pool: Pool) -> Bool { entries[pool] != nil }
 
     func holders(of pool: Pool) -> [Holder] { entries[pool].map { Array($0.holders.values) } ?? [] }
@@ -95,7 +97,7 @@ struct PoolTable {
         entries[pool].map { $0.taken - $0.taken(by: queue) } ?? 0
     }
 
-    /// True if another queue is before this one in line.
+    /// True if another queue precedes this one in line.
     fileprivate func hasRival(_ queue: QueueCore, for pool: Pool) -> Bool {
         entries[pool]?.line.first.map { $0.queue !== queue } ?? false
     }
@@ -112,7 +114,7 @@ struct PoolTable {
         entries[pool]?.giveBack(by: core, in: queue) ?? 0
     }
 
-    /// Lets a queue stand in line for as long as something there waits for units; nil if nothing does.
+    /// Keeps a queue in line while something there waits for units; nil if nothing does.
     fileprivate mutating func setLeast(_ least: Int?, of pool: Pool, in queue: QueueCore) {
         if let least {
             entries[pool, default: Entry()].join(queue, number: nextNumber, least: least)
@@ -123,20 +125,20 @@ struct PoolTable {
         if entries[pool]?.isEmpty == true { entries[pool] = nil }
     }
 
-    /// The free units of a pool, for the queues that are in line when it is made.
+    /// An offer of the free units of a pool to the queues that are in line when it is made.
     struct Offer {
         let pool: Pool
-        /// Those that come later have looked by themselves.
+        /// Queues with this number or a higher one have looked by themselves.
         fileprivate let end: UInt64
     }
 
-    /// Returns nil if nothing is free, or nothing waits.
+    /// Returns nil if nothing is free or nothing waits.
     fileprivate func offer(_ pool: Pool) -> Offer? {
         guard let entry = entries[pool], entry.taken < pool.units, !entry.line.isEmpty else { return nil }
         return Offer(pool: pool, end: nextNumber)
     }
 
-    /// The first in line that can use what is free and whose number is not below `number`.
+    /// The first queue in line that can use the free units and whose number is not below `number`.
     private func next(from number: UInt64, for offer: Offer) -> Waiter? {
         guard let entry = entries[offer.pool] else { return nil }
         let free = offer.pool.units - entry.taken
@@ -145,7 +147,7 @@ struct PoolTable {
         return rest.first { $0.least <= free }
     }
 
-    /// Lets each queue in line look for what is free. Outside all locks.
+    /// Makes each queue in line look for free units. Call it outside all locks.
     static func make(_ offer: Offer) {
         var number: UInt64 = 0
         while let waiter = shared.withLock({ $0.next(from: number, for: offer) }) {
@@ -155,13 +157,13 @@ struct PoolTable {
     }
 }
 
-/// A pool that operations of a queue ask for.
+/// A pool whose units operations of a queue request.
 struct KnownPool: Sendable {
     let pool: Pool
     let lock: LockID
-    /// The units that the scheduler may not take.
+    /// The units that the scheduler must not take.
     fileprivate var withheld = 0
-    /// True if what the scheduler gives back is withheld too, since it is offered to others first.
+    /// True if units that the scheduler releases are withheld too, because they are offered to other queues first.
     fileprivate var keepsReleases = false
 
     init(pool: Pool, lock: LockID) {
@@ -169,8 +171,9 @@ struct KnownPool: Sendable {
         self.lock = lock
     }
 
-    /// The event that tells the scheduler what others hold; nil if it knows. What has become free while the queue was
-    /// in line is told only in a look: a change that takes several events must not start what it is about.
+    /// Returns the event that reports the units of other queues to the scheduler; nil if nothing has changed. Units
+    /// that became free while the queue was in line are reported only in a look: a change that takes several events
+    /// must not start the operations it is about.
     fileprivate mutating func refresh(
         from table: PoolTable, in queue: QueueCore, isLook: Bool
     ) -> OperationScheduler.Event? {
@@ -184,7 +187,7 @@ struct KnownPool: Sendable {
 }
 
 extension QueueCore {
-    /// Tells the scheduler what happened, and what others hold of the pools that operations here ask for.
+    /// Passes an event to the scheduler, along with the units that other queues hold of pools that are used here.
     func handleSharing(_ event: OperationScheduler.Event, isLook: Bool = false, _ state: inout State) {
         let (offers, mustLook) = PoolTable.shared.withLock { table in
             var events: [OperationScheduler.Event] = []
@@ -213,7 +216,7 @@ extension QueueCore {
             for known in state.pools {
                 let least = state.scheduler?.leastAwaited(of: known.lock)
                 table.setLeast(least, of: known.pool, in: self)
-                // What was given back is offered, to others first.
+                // Released units are offered, to other queues first.
                 if least != nil, known.withheld > table.taken(of: known.pool, besides: self),
                     !released.contains(known.pool)
                 {
@@ -226,7 +229,7 @@ extension QueueCore {
         if mustLook { state.mustLook = true }
     }
 
-    /// The place of a pool in `pools` and the operation that a command is about; nil if the lock is a mutex.
+    /// The index of a pool in `pools` and the operation that a command is about; nil if the lock is a mutex.
     private func holder(_ row: OperationID, of lock: LockID, _ state: State) -> (place: Int, OperationCore)? {
         guard let place = state.pools.firstIndex(where: { $0.lock == lock }),
             case .operation(let core) = state.entries[row.row]
@@ -234,12 +237,12 @@ extension QueueCore {
         return (place, core)
     }
 
-    /// Starts what waits for units that have become free.
+    /// Starts operations that wait for units that have become free.
     fileprivate func lookForUnits() {
         update(inline: false) { $0.mustLook = true }
     }
 
-    /// Starts what waits for units that are free, at the end of a change.
+    /// Starts operations that wait for free units, at the end of a change.
     func look(_ state: inout State) {
         while state.mustLook {
             state.mustLook = false
@@ -248,4 +251,41 @@ extension QueueCore {
             carryOut(&state)
         }
     }
+}
+
+/// A resource with a fixed number of units, shared by operations in any queues: licences, connections, graphics
+/// cards. A pool of one unit excludes like a mutex.
+///
+/// The options of an operation name the units that it takes. It starts when it can take all of them, together with
+/// its mutexes and a place. So it waits for nothing while it holds units, and the order of pools cannot cause a
+/// deadlock. Operations of one queue with the same requests are served in the order in which they began to wait;
+/// queues take turns. No units are reserved, so a request for many units may be overtaken by requests for few.
+public final class Pool: Sendable {
+    private static let count = Atomic<UInt64>(0)
+
+    /// The name for messages; pools of the same name are unrelated.
+    public let name: String
+    /// The number of units.
+    public let units: Int
+    /// Pools that were created later have higher numbers.
+    let number = Pool.count.add(1, ordering: .relaxed).newValue
+
+    /// Creates a pool with this many units. If there are fewer than 1, requests for it are refused.
+    public init(_ name: String, _ units: Int = 1) {
+        self.name = name
+        self.units = units
+    }
+}
+
+extension Pool: Hashable {
+    /// True for the same pool, whatever its name.
+    public static func == (left: Pool, right: Pool) -> Bool { left === right }
+
+    /// Hashes the identity of the pool.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension Pool: CustomStringConvertible {
+    /// The name in backticks.
+    public var description: String { "`\(name)`" }
 }

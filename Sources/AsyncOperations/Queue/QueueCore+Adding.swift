@@ -1,7 +1,7 @@
-// Adding operations: all of a call or none.
+// Adding operations: all of a call, or none.
 
 extension QueueCore {
-    /// A step of a walk through operations and everything inside them.
+    /// A step of a walk through operations and their contents.
     enum Step {
         case enter(OperationCore)
         /// A member that has ended already.
@@ -12,25 +12,26 @@ extension QueueCore {
     /// The operations that one call adds.
     struct Batch {
         let cores: [OperationCore]
-        /// The compound operation that gets them; nil for the queue itself.
+        /// The compound operation to which they are added; nil for the queue itself.
         let parent: CompoundCore?
-        /// The operations and everything inside them, in preorder.
+        /// The operations and their contents, in preorder.
         var walk: [Step] = []
-        /// While it is claimed: whether something around what comes next has a dependency or a dependent.
+        /// While it is claimed: true if an operation that encloses the next one has a dependency or a dependent.
         var areEdgesAround = false
-        /// Those with a limit that it brings or joins, and those that name mutexes, as far as they have dependencies.
+        /// The compound operations with a limit that it brings or joins, and (`naming`) the operations that name
+        /// mutexes, as far as they have dependencies.
         var limited: [CompoundCore] = []
         var naming: [OperationCore] = []
-        /// Those that depend on something in a retried compound operation that they are not in.
+        /// Operations that depend on something in a retried compound operation that does not enclose them.
         var waitingForRounds: [OperationCore] = []
         /// The retried compound operations that it brings or joins, as far as they have dependencies.
         var retried: [CompoundCore] = []
         /// True if something in it may hold what others want while it waits for something outside.
         var isEntangled = false
-        /// Compound operations that must start later because of it.
+        /// The compound operations that must start later because of it.
         var held: HeldBackGroups?
 
-        /// Whether it must be examined whether something in it would wait for itself.
+        /// True if the batch must be examined for operations that would wait for themselves.
         var isContesting: Bool {
             !limited.isEmpty || !naming.isEmpty || !waitingForRounds.isEmpty || !retried.isEmpty
         }
@@ -41,9 +42,8 @@ extension QueueCore {
         if !update({ placePlain(core, in: .root, nil, &$0) }) { try add([core]) }
     }
 
-    /// Adds operations to the queue itself, or to a compound operation that belongs to it. `producer` is the body that
-    /// asked for it; nil for a call from outside. Returns false if the compound operation does not belong to the queue,
-    /// no longer or not yet.
+    /// Adds operations to the queue itself, or to a compound operation that belongs to it. `producer` is the body
+    /// that adds them; nil for a call from outside. Returns false if the compound operation is not in this queue.
     @discardableResult
     func add(
         _ cores: [OperationCore], to parent: CompoundCore? = nil, producer: BodyControl? = nil, isBarrier: Bool = false
@@ -53,7 +53,7 @@ extension QueueCore {
         return isAdded
     }
 
-    /// The same, without raising what the operations wait for.
+    /// Adds operations without raising the priority of what they wait for.
     private func addOnly(
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool
     ) throws(UsageError) -> Bool {
@@ -62,7 +62,7 @@ extension QueueCore {
         {
             return try answer.get()
         }
-        // Who waits for whom must not change between the check and the end of the call.
+        // The waits between operations must not change between the check and the end of the call.
         typealias Answer = Result<Bool, UsageError>?
         let (answer, all) = OperationCore.withTopology { () -> (Answer, [OperationCore.Consequences]) in
             var all: [OperationCore.Consequences] = []
@@ -88,8 +88,9 @@ extension QueueCore {
         return try answer?.get() ?? false
     }
 
-    /// Returns whether it added them, or why not; nil if the topology must be locked for that. `contested` is nil if
-    /// they wait for nothing here that wants a place or a mutex; otherwise, what limits its members and has such.
+    /// Returns true if it added them, or the error; nil if that requires the topology's lock. `contested` is nil if
+    /// nothing here that they wait for wants a place or a mutex; otherwise, it contains the compound operations that
+    /// limit their members and have such members.
     private func tryToAdd(
         _ cores: [OperationCore], to parent: CompoundCore?, _ producer: BodyControl?, isBarrier: Bool, mayLink: Bool,
         _ contested: [CompoundCore]?, _ state: inout State
@@ -149,7 +150,7 @@ extension QueueCore {
         for core in batch.cores {
             core.state.withLock { state in
                 state.hasEdges = true
-                // A dependency that exists keeps its kind.
+                // An existing dependency keeps its kind.
                 for other in earlier where state.need(of: other) == nil {
                     state.add(OperationCore.Need(core: other, kind: .done, carriesData: false))
                 }
@@ -162,5 +163,209 @@ extension QueueCore {
     func operations(_ state: State) -> [OperationCore] {
         (state.alone.map { [$0.core] } ?? [])
             + state.entries.compactMap(\.operation).filter { $0.parent == nil }
+    }
+}
+
+// Dependencies of operations that belong to the queue and have not started.
+
+extension QueueCore {
+    /// Makes `core` wait for `other` too. Returns nil if `core` is not in this queue. Requires the topology's lock.
+    func link(
+        _ core: OperationCore, to other: OperationCore, _ kind: DependencyKind
+    ) -> (Result<Void, UsageError>?, Consequences) {
+        decide { state -> Result<Void, UsageError>? in
+            guard let row = waitingRow(of: core) else { return refusal(of: core) }
+            guard state.scheduler?.hasBegun(row) == false else { return .failure(.alreadyStarted(core.id)) }
+            let known = core.state.withLock { $0.need(of: other) }
+            if let known, known.carriesData || known.kind == kind { return .success(()) }
+            core.state.withLock { $0.add(OperationCore.Need(core: other, kind: kind, carriesData: false)) }
+            if let known, let prerequisite = prerequisite(of: row, in: known, &state) {
+                handle(.link(dependent: row, on: prerequisite, kind), &state)
+            } else {
+                connect(core, row, to: other, kind, &state)
+            }
+            if core.noteWayOutside(to: other) { state.isEntangled = true }
+            state.suspect(core)
+            return .success(())
+        }
+    }
+
+    /// Removes a dependency. Returns false if there was none, and nil if `core` is not in this queue.
+    func unlink(_ core: OperationCore, from other: OperationCore) -> (Result<Bool, UsageError>?, Consequences) {
+        decide { state -> Result<Bool, UsageError>? in
+            guard let row = waitingRow(of: core) else { return refusal(of: core)?.map { false } }
+            guard let need = core.state.withLock({ $0.needList?.remove(other) }) else { return .success(false) }
+            if let prerequisite = prerequisite(of: row, in: need, &state) {
+                handle(.unlink(dependent: row, prerequisite: prerequisite), &state)
+            }
+            unlinkLastRound(of: other, from: core, row, &state)
+            release([need], &state)
+            state.garbage.append(need.core)
+            return .success(true)
+        }
+    }
+
+    /// Removes the edge that a dependency on something in a retried compound operation adds, unless another one needs
+    /// it.
+    private func unlinkLastRound(
+        of other: OperationCore, from core: OperationCore, _ row: OperationID, _ state: inout State
+    ) {
+        guard let round = other.lastRound(seenFrom: core), round.lifecycle.queue === self,
+            let last = round.lifecycle.row
+        else { return }
+        let needs = core.state.withLock { $0.needs.map(\.core) }
+        if needs.contains(where: { $0.lastRound(seenFrom: core) === round }) { return }
+        handle(.unlink(dependent: row, prerequisite: last, .rounds), &state)
+    }
+
+    /// The row that a row waits for, or has waited for, because of a dependency; nil if it never had to wait.
+    private func prerequisite(
+        of row: OperationID, in need: OperationCore.Need, _ state: inout State
+    ) -> OperationID? {
+        state.scheduler?.dependencies(of: row).first { prerequisite, kind in
+            switch state.entries[prerequisite.row] {
+            case .operation, .standIn, .ended: state.entries[prerequisite.row].id == need.core.id
+            // It has succeeded. Any such failure dependency will do, because they all have the same effect.
+            case .nothing: kind == .failure && need.kind == .failure && need.core.end == .success
+            }
+        }?.prerequisite
+    }
+
+    func waitingRow(of core: OperationCore) -> OperationID? {
+        guard case .waiting(let place, _) = core.lifecycle, place.queue === self else { return nil }
+        return place.row
+    }
+
+    private func refusal(of core: OperationCore) -> Result<Void, UsageError>? {
+        core.state.withLock { $0.refusalToChange(core.id) }.map { .failure($0) }
+    }
+}
+
+// Holds back compound operations that wait here, or refuses a change that would make them wait forever.
+
+extension QueueCore {
+    /// Makes compound operations that wait here start after operations that they must not hold up, and removes holds
+    /// that are no longer needed. Operations in rows from `first` on have just been placed.
+    func holdBack(_ held: HeldBackGroups, besides first: Int = .max, _ state: inout State) {
+        for wait in held.waits {
+            guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
+                wait.rival.lifecycle.queue === self, let other = wait.rival.lifecycle.row
+            else { continue }
+            handle(.link(dependent: row, on: other, .done, .outside), &state)
+            if state.scheduler?.isReady(row) == false {
+                wait.group.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
+            }
+        }
+        for group in held.examined {
+            guard let row = waitingRow(of: group), state.scheduler?.hasBegun(row) == false else { continue }
+            for other in heldBackBy(row, state) {
+                let isNeeded = held.waits.contains { $0.group === group && $0.rival.lifecycle.row == other }
+                // An operation that has ended may start again in the next round.
+                let isOver = state.entries[other.row].operation?.lifecycle.latestEnd != nil
+                if !isNeeded, !isOver { handle(.unlink(dependent: row, prerequisite: other, .outside), &state) }
+            }
+        }
+    }
+
+    /// True if `rival`, which may have ended in this round, holds or held back a group.
+    func isHeldBack(_ row: OperationID, by rival: OperationCore, _ state: State) -> Bool {
+        guard let other = rival.lifecycle.row else { return false }
+        return state.scheduler?.outsideNeeds(of: row).contains(other) == true
+    }
+
+    /// The rows of the operations that hold back a group.
+    func heldBackBy(_ row: OperationID, _ state: State) -> [OperationID] {
+        (state.scheduler?.outsideNeeds(of: row) ?? []).filter { state.entries[$0.row].operation != nil }
+    }
+}
+
+extension OperationCore {
+    /// Examines again the compound operations that limit their members, if the ends of `cores` wait for such members.
+    /// Those in the queue `known`, which `joining` is about to join, are returned instead; nil if nothing there wants
+    /// a place or a mutex. Requires the topology's lock. Throws `cycle`; the addition for `cores` must then be
+    /// undone.
+    @discardableResult
+    static func holdBack(
+        beyond cores: [OperationCore], joining: Joining? = nil, besides known: QueueCore? = nil,
+        _ all: inout [Consequences]
+    ) throws(UsageError) -> [CompoundCore]? {
+        var graph = WaitGraph(for: .edge, joining: joining)
+        graph.explore(cores.map { .end($0) })
+        var left: [CompoundCore]?
+        for (queue, limited) in graph.contested {
+            if queue === known {
+                left = limited
+                continue
+            }
+            let (error, consequences) = queue.decide { state -> UsageError? in
+                do throws(UsageError) {
+                    let own = LockedQueue(queue, state, joining: joining)
+                    let holders = queue.holders(state)
+                    let held = try HeldBackGroups(in: limited, holders, holders: holders, own: own)
+                    queue.holdBack(held, &state)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+            all.append((queue, consequences))
+            if let error { throw error }
+        }
+        return left
+    }
+}
+
+extension OperationCore {
+    /// Examines again the groups on a path of waits that are held back by a rival that has started by now: the rival
+    /// has its place, and only its end was awaited. Requires the topology's lock. Returns false if nothing has
+    /// changed.
+    static func letGo(on way: [WaitEvent], _ all: inout [Consequences]) -> Bool {
+        let held = zip(way, way.dropFirst()).compactMap { event, next -> (group: CompoundCore, rival: OperationCore)? in
+            guard case (.start(let group as CompoundCore), .end(let rival)) = (event, next),
+                rival.lifecycle.hasBegun, group.isHeldBack(by: rival)
+            else { return nil }
+            return (group, rival)
+        }
+        for (group, _) in held {
+            // A change that would form a ring is not made.
+            _ = try? holdBack(beyond: [group], &all)
+        }
+        return held.contains { group, rival in !group.isHeldBack(by: rival) }
+    }
+
+    private func isHeldBack(by rival: OperationCore) -> Bool {
+        guard let queue = lifecycle.queue, rival.lifecycle.queue === queue else { return false }
+        return queue.state.withLock { state in
+            queue.waitingRow(of: self).map { queue.isHeldBack($0, by: rival, state) } ?? false
+        }
+    }
+}
+
+extension QueueCore {
+    /// The compound operations that hold mutexes, or will, and meanwhile wait for something outside.
+    func holders(_ state: State) -> [CompoundCore] {
+        if state.locks.isEmpty { return [] }
+        return state.entries.compactMap { $0.operation as? CompoundCore }.filter { compound in
+            !compound.options.mutexes.isEmpty && compound.leadsOutside
+        }
+    }
+}
+
+extension WaitGraph {
+    /// The queues in which something waits for a mutex, or for a place in a compound operation, with these compound
+    /// operations.
+    fileprivate var contested: [(queue: QueueCore, limited: [CompoundCore])] {
+        var found: [ObjectIdentifier: (queue: QueueCore, limited: [CompoundCore])] = [:]
+        var seen: Set<ObjectIdentifier> = []
+        for event in events {
+            guard let core = event.core, event == .start(core) || core.isInRounds, let queue = core.lifecycle.queue
+            else { continue }
+            let limited = core.parent.flatMap { parent in
+                parent.limit != .unlimited && seen.insert(ObjectIdentifier(parent)).inserted ? parent : nil
+            }
+            guard limited != nil || !core.hasDefaultOptions && !core.options.mutexes.isEmpty else { continue }
+            found[ObjectIdentifier(queue), default: (queue, [])].limited += [limited].compactMap(\.self)
+        }
+        return Array(found.values)
     }
 }

@@ -1,10 +1,10 @@
-// Taking operations for a queue, with everything inside them, before they get rows.
+// Claims operations for a queue, with their contents, before they get rows.
 
 extension QueueCore {
-    /// Checks the operations and everything inside them, and takes them for this queue.
+    /// Checks the operations and their contents, and claims them for this queue.
     func claim(_ batch: inout Batch) throws(UsageError) {
         var held: [(name: String, by: AsyncOperationID)] = []
-        // What joins brings its dependencies to everything around it.
+        // Operations that join bring their dependencies to all enclosing operations.
         batch.areEdgesAround = batch.parent != nil && batch.cores.contains { $0.state.withLock { $0.hasEdges } }
         var holders: [CompoundCore] = []
         for holder in batch.parent?.around ?? [] {
@@ -20,7 +20,7 @@ extension QueueCore {
         if let parent = batch.parent, !batch.areEdgesAround {
             batch.areEdgesAround = parent.around.contains { $0.state.withLock { $0.hasEdges } }
         }
-        // That of the task that waits for what is around the next one.
+        // The context of the task that waits for the operations enclosing the next one.
         var context = batch.parent?.context
         var before: [(heldCount: Int, holderCount: Int, areEdgesAround: Bool, context: TaskContext?)] = []
         var pending = batch.cores.reversed().map { Step.enter($0) }
@@ -46,7 +46,7 @@ extension QueueCore {
             batch.noteRounds(core)
             if core.noteWaysOutside(of: holders) { batch.isEntangled = true }
             if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
-                // One that names a mutex itself takes those of everything inside when it starts.
+                // A compound operation that names a mutex itself takes those of its contents when it starts.
                 for holder in holders where holder.options.mutexes.isEmpty {
                     holder.noteWayOutside()
                     batch.isEntangled = true
@@ -79,7 +79,7 @@ extension QueueCore {
         }
     }
 
-    /// Returns false for a member that has ended or is ending.
+    /// Claims one operation. Returns false for a member that has ended or is ending.
     private func claim(_ core: OperationCore, isInside: Bool, parent: CompoundCore?) throws(UsageError) -> Bool {
         let answer = core.state.withLock { state -> Result<Bool, UsageError> in
             if isInside {
@@ -94,7 +94,8 @@ extension QueueCore {
         return try answer.get()
     }
 
-    /// Gives back what was claimed, from inside out: nobody ends a member while what is around it is taken.
+    /// Releases the claimed operations from the inside out: a member does not end while its enclosing operation is
+    /// claimed.
     func release(_ batch: Batch) {
         var open: [OperationCore] = []
         for step in batch.walk {
@@ -105,7 +106,7 @@ extension QueueCore {
             case .leave: release(open.removeLast(), isInside: !open.isEmpty)
             }
         }
-        // The walk was broken off inside these.
+        // The walk was interrupted inside these.
         while let core = open.popLast() { release(core, isInside: !open.isEmpty) }
     }
 
@@ -120,7 +121,8 @@ extension QueueCore {
 }
 
 extension OperationCore {
-    /// Notes in those of `holders`, which are around it, that it needs something outside them. Returns whether it does.
+    /// Records in those of `holders`, which enclose it, that it needs something outside them. Returns true if it
+    /// does.
     fileprivate func noteWaysOutside(of holders: [CompoundCore]) -> Bool {
         if holders.isEmpty { return false }
         var isEntangled = false
@@ -134,7 +136,7 @@ extension OperationCore {
         return isEntangled
     }
 
-    /// The same for one more need, and all that is around it.
+    /// Records a need in all holders that enclose the operation but not `other`. Returns true if there are any.
     func noteWayOutside(to other: OperationCore) -> Bool {
         let (around, others) = (around.dropFirst(), other.around)
         var isEntangled = false
@@ -147,7 +149,8 @@ extension OperationCore {
 }
 
 extension CompoundCore {
-    /// Notes that what is about to join keeps it waiting for a mutex, and so what waits for its own.
+    /// Records that the joining operations make it wait for a mutex, and so everything that waits for its own
+    /// mutexes.
     func noteWants(of cores: [OperationCore]) {
         guard around.contains(where: { !$0.options.mutexes.isEmpty }) else { return }
         var pending = cores
@@ -201,8 +204,9 @@ extension QueueCore.Batch {
 }
 
 extension QueueCore {
-    /// What has to start later for the sake of a batch, or in it. With the topology locked. Throws `cycle` if something
-    /// that has started already holds what the batch wants, and waits for it.
+    /// Returns the compound operations that must start later because of a batch, or in it. Requires the topology's
+    /// lock. Throws `cycle` if something that has started already holds what the batch wants, and waits for the
+    /// batch.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
         let own = LockedQueue(self, state, joining: Joining(cores: batch.cores, parent: batch.parent))
         let joining = batch.naming.compactMap { $0 as? CompoundCore }.filter(\.leadsOutside)
@@ -224,15 +228,141 @@ extension QueueCore {
             }
         }
         if !batch.retried.isEmpty {
-            // What needs something inside may have been there first, when it was not yet inside.
+            // The dependent of an operation may have been added before the operation joined the compound operation.
             var graph = WaitGraph(for: .edge, own: own)
             graph.explore(batch.retried.map { .end($0) })
             for compound in batch.retried {
                 if let ring = graph.ring(through: .end(compound)) { throw .cycle(OperationCore.ids(of: ring)) }
             }
         }
-        // What is new and has no dependents concerns only itself, and what it is crossed with.
+        // New operations without dependents affect only themselves and the groups with which they are crossed.
         let groups = batch.parent != nil || batch.mayHaveDependentsOutside ? holders : joining
         return try HeldBackGroups(in: batch.limited, groups, holders: holders, own: own)
     }
+}
+
+// An operation that runs alone and waits for nothing: started by itself, or the first in an idle queue. There is
+// nothing to schedule, and a scheduler would cost more than everything else. If the operation was started by itself,
+// operations that it produces are scheduled next to it; in any other queue, it gets a row as soon as there is a
+// second operation.
+
+extension QueueCore {
+    /// Starts the body. Returns false if the operation needs a scheduler.
+    func beginAlone(_ core: OperationCore) -> Bool {
+        guard core.hasDefaultOptions, !(core is CompoundCore) else { return false }
+        let control = state.withLock { state -> BodyControl? in
+            guard let control = claimAlone(core, &state) else { return nil }
+            state.unfinished += 1
+            return control
+        }
+        guard let control else { return false }
+        begin(control)
+        return true
+    }
+
+    /// Adds an operation without options and members to the queue if that is idle. Returns false if the operation
+    /// needs a scheduler.
+    func placeAlone(_ core: OperationCore, _ producer: AsyncOperationID?, _ state: inout State) -> Bool {
+        guard owner == nil, state.unfinished == 0, state.effects.isEmpty, !state.isDraining,
+            let control = claimAlone(core, &state)
+        else { return false }
+        state.countAdded(1)
+        announce(.added(by: producer), of: core.id, &state)
+        announce(.ready, of: core.id, &state)
+        announce(.started(attempt: 1), of: core.id, &state)
+        state.effects.append(.begin(control))
+        return true
+    }
+
+    private func claimAlone(_ core: OperationCore, _ state: inout State) -> BodyControl? {
+        guard state.scheduler == nil, !state.isSuspended else { return nil }
+        let priority = priority(of: core)
+        let control = core.state.withLock { operation -> BodyControl? in
+            guard case .idle = operation.lifecycle, operation.needList == nil,
+                !operation.startsSuspended || owner == nil
+            else { return nil }
+            let control = BodyControl(
+                core, Place(queue: self, row: .root), attempt: 1, progress: .executing, priority: priority,
+                context: owner == nil ? operation.rare?.context : nil)
+            operation.lifecycle = .running(control)
+            return control
+        }
+        guard let control else { return nil }
+        state.alone = control
+        return control
+    }
+
+    /// Gives a row to the operation that runs alone, as if the new scheduler had started it.
+    func scheduleAlone(_ state: inout State) {
+        guard owner == nil, let control = state.alone.take() else { return }
+        control.row = OperationID(row: state.entries.count)
+        control.runningIndex = state.running.count
+        state.entries.append(.operation(control.core))
+        state.running.append(control)
+        // The commands have been carried out already.
+        var done: [OperationScheduler.Command] = []
+        _ = state.scheduler?.add(OperationGraph.Options(), to: .root, at: state.now, into: &done)
+        if control.core.request != nil { state.scheduler?.handle(.cancel(control.row), at: state.now, into: &done) }
+    }
+
+    /// Ends the operation after its body. Returns false if anything else goes on in the queue or observes the end.
+    func finishAlone(_ control: BodyControl, _ end: BodyEnd) -> Bool {
+        let core = control.core
+        let told = state.withLock { state -> (end: OperationEnd, hasListeners: Bool)? in
+            guard state.alone === control, state.scheduler == nil, state.effects.isEmpty, !state.isDraining,
+                !state.isObserved, !core.hasCompletions
+            else { return nil }
+            state.alone = nil
+            let end = self.end(of: core, end)
+            announce(.finished(end.outcome), of: core.id, &state)
+            let (hasListeners, needs) = core.setEnd(end)
+            assert(needs == nil)
+            state.countEnded()
+            return (end, hasListeners)
+        }
+        guard let told else { return false }
+        core.releaseBody()
+        if told.hasListeners { core.tell(told.end) }
+        return true
+    }
+
+    /// Ends the operation after its body, next to operations that it has produced, or if its end is observed.
+    func endAlone(_ control: BodyControl, _ end: BodyEnd, _ state: inout State) {
+        let end = self.end(of: control.core, end)
+        announce(.finished(end.outcome), of: control.core.id, &state)
+        finish(control.core, end, &state)
+    }
+
+    /// The end of the operation. A request to cancel that came before the body ended decides.
+    private func end(of core: OperationCore, _ end: BodyEnd) -> OperationEnd {
+        if let reason = core.request { return .cancelled(reason) }
+        return switch end {
+        case .success: .success
+        case .failure: .failure
+        case .timeout(let limit): .timeout(limit: limit, scope: core.id)
+        case .stopped(let reason): .cancelled(reason)
+        }
+    }
+
+    func cancelAlone(_ core: OperationCore, _ reason: AsyncOperationContext.CancellationReason, _ state: inout State) {
+        guard case .running(let control) = core.lifecycle else { return }
+        control.stop(reason)
+        announce(.cancelRequested(reason), of: core.id, &state)
+        state.append(.stop(control))
+    }
+}
+
+extension QueueCore.State {
+    /// True if anything observes the end of an operation, or that the queue becomes idle.
+    var isObserved: Bool {
+        idle != nil || isClosed || isDropped || announcer.isHeard || !progressListeners.isEmpty
+    }
+
+    /// All running attempts.
+    var bodies: [BodyControl] { (alone.map { [$0] } ?? []) + running }
+}
+
+extension OperationID {
+    /// True for an operation that runs without a scheduler.
+    var isAlone: Bool { self == .root }
 }

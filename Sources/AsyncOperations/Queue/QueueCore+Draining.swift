@@ -1,28 +1,29 @@
-// Carries out the effects of changes outside the lock, in order: one thread at a time drains them, a caller or a task.
+// Carries out the effects of changes outside the lock, in order. One thread at a time drains them, a caller or a
+// task.
 
 extension QueueCore {
-    /// What the caller of `update` must do once the lock is free.
+    /// The task of the caller of `update` once the lock is free.
     enum Duty: Sendable {
         case nothing
-        /// Begin these attempts; nothing has to be done before. Usually there is only one, which needs no array.
+        /// Begin these attempts; nothing precedes them. Usually there is only one, which needs no array.
         case begin(BodyControl, others: [BodyControl])
         case drain
-        /// Let a task drain, because user code is to run.
+        /// Let a task drain, because user code must run.
         case handOver
     }
 
-    /// What must be done outside the lock after a change.
+    /// The actions required outside the lock after a change.
     struct Consequences: Sendable {
         let duty: Duty
-        /// An alarm to be cancelled.
+        /// An alarm to cancel.
         let alarm: Alarm?
         let garbage: [any AnyObject & Sendable]
         /// Operations that have just got something to wait for, and may have closed a ring.
         let suspects: [OperationCore]
-        /// What other queues may have of pools.
+        /// The free units of pools to offer to other queues.
         let offers: [PoolTable.Offer]
 
-        /// Does what user code must not hold up. Outside all locks.
+        /// Carries out the actions that user code must not hold up. Called outside all locks.
         fileprivate func begin() {
             alarm?.cancel()
             for offer in offers { PoolTable.make(offer) }
@@ -43,10 +44,10 @@ extension QueueCore {
         return .begin(first, others: others)
     }
 
-    /// Where user code runs that the caller must not run.
+    /// The place to run user code that the caller must not run.
     enum Hands: Sendable {
         case toTask
-        /// It waits for no thread of the pool.
+        /// Does not wait for a thread of the pool.
         case toThread
     }
 
@@ -71,8 +72,7 @@ extension QueueCore {
         }
     }
 
-    /// Carries out effects on a thread that called the library: no user code, and nothing that comes
-    /// meanwhile.
+    /// Carries out effects on a thread that called the library: neither user code nor effects that arrive meanwhile.
     private func drain(handingOver hands: Hands) {
         guard let effects = nextEffects() else { return }
         for (index, effect) in effects.enumerated() {
@@ -93,8 +93,8 @@ extension QueueCore {
         }
     }
 
-    /// Carries out all effects. If `keepsOne`, returns the first attempt that the calling task may run itself, without
-    /// waiting for what comes meanwhile; the others get tasks of their own.
+    /// Carries out all effects. If `keepsOne`, returns the first attempt that the calling task may run itself,
+    /// without waiting for effects that arrive meanwhile; other attempts get tasks of their own.
     func drainAll(keepsOne: Bool) -> BodyControl? {
         while let effects = nextEffects() {
             var kept: BodyControl?
@@ -113,7 +113,7 @@ extension QueueCore {
         return nil
     }
 
-    /// The effects so far. nil if there are none; draining is then over.
+    /// The effects so far; nil if there are none, which ends the draining.
     private func nextEffects() -> [Effect]? {
         state.withLock { state in
             guard !state.effects.isEmpty else {
@@ -126,7 +126,7 @@ extension QueueCore {
         }
     }
 
-    /// Announces the attempt, now that everything before has been told. Returns whether it may begin.
+    /// Announces the attempt, now that all earlier effects have been carried out. Returns true if it may begin.
     private func start(_ control: BodyControl) -> Bool {
         control.progress == .executing || update(inline: false) { tellStart(of: control, &$0) }
     }
@@ -170,7 +170,7 @@ extension QueueCore {
         return nil
     }
 
-    /// Ends an attempt. Returns the next that its task may run.
+    /// Ends an attempt. Returns the next one that its task may run.
     private func nextAttempt(after control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool) -> BodyControl? {
         let core = control.core
         if control.hasBegunAlone, finishAlone(control, end) { return nil }
@@ -192,5 +192,221 @@ extension QueueCore {
         case .drain, .handOver: return drainAll(keepsOne: true)
         case .nothing: return nil
         }
+    }
+}
+
+// Applies the commands of the scheduler to the operations, under the queue's lock.
+
+extension QueueCore {
+    /// Carries out the commands of the scheduler, and those that follow from them.
+    func carryOut(_ state: inout State) {
+        guard !state.isCarryingOut else { return }
+        state.isCarryingOut = true
+        var next = 0
+        while next < state.commands.count {
+            let command = state.commands[next]
+            next += 1
+            carryOut(command, &state)
+        }
+        state.commands.removeAll(keepingCapacity: true)
+        state.isCarryingOut = false
+    }
+
+    private func carryOut(_ command: OperationScheduler.Command, _ state: inout State) {
+        switch command {
+        case .ready(let row): markReady(row, &state)
+        case .start(let row, let attempt): start(row, attempt, &state)
+        case .groupStarted(let row, let round): open(row, round: round, &state)
+        case .stop(let row, let cause):
+            guard case .operation(let core) = state.entries[row.row], case .running(let control) = core.lifecycle else {
+                return
+            }
+            control.stop(reason(of: cause, for: core, &state))
+            announce(.cancelRequested(control.reason ?? .requested), of: core.id, &state)
+            state.append(.stop(control))
+            if let index = state.held.firstIndex(where: { $0 === control }) {
+                state.effects.append(.begin(state.held.remove(at: index)))
+            }
+        case .groupStopping(let row, let cause):
+            guard case .operation(let core) = state.entries[row.row] else { return }
+            announce(.cancelRequested(reason(of: cause, for: core, &state)), of: core.id, &state)
+        case .retrying(let row, _, let delay):
+            guard case .operation(let core) = state.entries[row.row] else { return }
+            markReady(row, &state)
+            // Members that are added meanwhile take part in the next round.
+            (core as? CompoundCore)?.withMembers { $1.isClosed = false }
+            announce(.retry(after: delay), of: core.id, &state)
+        case .finished(let row, let outcome, let cause): finish(row, outcome, cause, &state)
+        case .suspended: pause(true, &state)
+        case .resumed: pause(false, &state)
+        case .wake, .decide, .expand, .weigh, .conclude, .withdraw, .groupResumed, .stalled, .acquired, .released,
+            .waiting, .startErrand:
+            break
+        }
+    }
+
+    /// Records that an operation waits only for its turn, now or again.
+    private func markReady(_ row: OperationID, _ state: inout State) {
+        guard case .operation(let core) = state.entries[row.row] else { return }
+        state.suspect(core)
+        let isTelling = state.isTelling
+        let isFirst = core.state.withLock { operation in
+            if case .waiting(_, isReady: false) = operation.lifecycle {
+                if !isTelling { operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true) }
+                return true
+            }
+            operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true)
+            return false
+        }
+        guard isFirst else { return }
+        if isTelling { state.effects.append(.ready(core)) } else { announce(.ready, of: core.id, &state) }
+    }
+
+    /// Announces that it is ready once all earlier effects have been carried out, unless it has a new dependency by
+    /// then.
+    func tellReady(_ core: OperationCore, _ state: inout State) {
+        if case .waiting(let place, _) = core.lifecycle, state.scheduler?.isReady(place.row) != true { return }
+        becomeReady(core, &state)
+    }
+
+    private func becomeReady(_ core: OperationCore, _ state: inout State) {
+        let isNews = core.state.withLock { operation in
+            switch operation.lifecycle {
+            case .waiting(let place, isReady: false):
+                operation.lifecycle = .waiting(place, isReady: true)
+                return true
+            case .running(let control): return control.becomeReady()
+            case .waiting, .open, .settled, .ended, .idle, .dissolving, .member, .taken: return false
+            }
+        }
+        if isNews { announce(.ready, of: core.id, &state) }
+    }
+
+    private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
+        guard case .operation(let core) = state.entries[row.row] else { return }
+        let priority = Priority.higher(priority(of: core), state.urgency(behind: core))
+        let (isTelling, context) = (state.isTelling, state.context)
+        let control = core.state.withLock { operation in
+            var progress = OperationState.executing
+            if isTelling {
+                progress = if case .waiting(_, isReady: true) = operation.lifecycle { .ready } else { .pending }
+            }
+            let control = BodyControl(
+                core, Place(queue: self, row: row), attempt: attempt, progress: progress, priority: priority,
+                context: operation.rare?.context ?? context)
+            operation.lifecycle = .running(control)
+            return control
+        }
+        control.runningIndex = state.running.count
+        state.running.append(control)
+        if !isTelling { announceStart(of: control, &state) }
+        state.effects.append(.begin(control))
+    }
+
+    /// The highest of its own priority and those of the tasks that wait for it or for an enclosing operation.
+    func priority(of core: OperationCore) -> Priority? {
+        var highest = core.hasDefaultOptions ? nil : core.options.bodyPriority
+        var next: OperationCore? = core
+        while let outer = next {
+            next = outer.state.withLock { operation in
+                if let waiter = operation.rare?.waiterPriority, waiter > highest ?? priority ?? .medium {
+                    highest = waiter
+                }
+                return operation.parent
+            }
+        }
+        return highest
+    }
+
+    /// Announces an attempt, unless it must stop already. Returns true if its task may begin; otherwise it is held
+    /// until the queue is resumed or the attempt is stopped. An attempt that holds units of pools releases them and
+    /// starts again later, so that no other queue waits for a suspended one.
+    func tellStart(of control: BodyControl, _ state: inout State) -> Bool {
+        if state.isSuspended, control.progress != .executing, control.reason == nil {
+            if control.core.options.pools.isEmpty { state.held.append(control) } else { takeBack(control, &state) }
+            return false
+        }
+        if control.start() { announceStart(of: control, &state) }
+        return true
+    }
+
+    private func takeBack(_ control: BodyControl, _ state: inout State) {
+        removeRunning(control, &state)
+        control.core.state.withLock {
+            $0.lifecycle = .waiting(Place(queue: self, row: control.row), isReady: control.progress == .ready)
+        }
+        handle(.takenBack(control.row), &state)
+    }
+
+    private func announceStart(of control: BodyControl, _ state: inout State) {
+        announce(.started(attempt: number(of: control.attempt, control.core, &state)), of: control.core.id, &state)
+    }
+
+    /// Begins a round of a compound operation.
+    private func open(_ row: OperationID, round: Int, _ state: inout State) {
+        guard case .operation(let core) = state.entries[row.row], let compound = core as? CompoundCore else { return }
+        state.suspect(core)
+        if round > 0 { reset(compound, &state) }
+        compound.state.withLock { $0.lifecycle = .open(Place(queue: self, row: row), hasStarted: !state.isTelling) }
+        if state.isTelling {
+            state.effects.append(.open(compound, round: round))
+        } else {
+            announce(.started(attempt: number(of: round + 1, compound, &state)), of: compound.id, &state)
+        }
+        closeIfEmpty(compound, &state)
+    }
+
+    /// Announces the start of a compound operation, once all earlier effects have been carried out.
+    func tellOpen(_ compound: CompoundCore, round: Int, _ state: inout State) {
+        let isNews = compound.state.withLock { operation in
+            guard case .open(let place, hasStarted: false) = operation.lifecycle else { return false }
+            operation.lifecycle = .open(place, hasStarted: true)
+            return true
+        }
+        if isNews { announce(.started(attempt: number(of: round + 1, compound, &state)), of: compound.id, &state) }
+    }
+
+    /// Reports the end of an attempt to the scheduler.
+    func endAttempt(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool, _ state: inout State) {
+        if control.isAlone { state.alone = nil } else { removeRunning(control, &state) }
+        state.ending = control.core
+        defer { state.ending = nil }
+        let row = control.row
+        if row.isAlone { return endAlone(control, end, &state) }
+        switch end {
+        case .success: handle(.ended(row, .success, mayRetry: false), &state)
+        case .failure: handle(.ended(row, .failure, mayRetry: mayRetry), &state)
+        case .timeout(let limit):
+            control.core.state.withLock { $0.withRare { $0.innerLimit = limit } }
+            handle(.ended(row, .timeout, mayRetry: true), &state)
+        case .stopped(let reason):
+            // It stopped by itself, not because of a limit or a request.
+            if control.reason == nil {
+                control.core.state.withLock { $0.withRare { $0.request = $0.request ?? reason } }
+            }
+            handle(.ended(row, .cancelled, mayRetry: false), &state)
+        }
+    }
+
+    private func removeRunning(_ control: BodyControl, _ state: inout State) {
+        let last = state.running.removeLast()
+        guard last !== control else { return }
+        state.running[control.runningIndex] = last
+        last.runningIndex = control.runningIndex
+    }
+
+    func pause(_ isSuspended: Bool, _ state: inout State) {
+        for control in state.bodies {
+            guard let handlers = control.setSuspended(isSuspended), !handlers.isEmpty else { continue }
+            state.append(.pause(handlers, isSuspended))
+        }
+        guard !isSuspended else { return }
+        for control in state.held { state.append(.begin(control)) }
+        state.held = []
+    }
+
+    @inline(__always)
+    func announce(_ kind: AsyncOperationQueue.Event.Kind, of id: AsyncOperationID, _ state: inout State) {
+        state.announcer.announce(kind, of: id, at: state.now)
     }
 }

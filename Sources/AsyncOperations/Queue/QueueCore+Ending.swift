@@ -1,4 +1,4 @@
-// Ends of operations, and what they mean for what is around them. Under the queue's lock.
+// Ends of operations, and their effect on enclosing operations. Under the queue's lock.
 
 extension QueueCore {
     func finish(_ row: OperationID, _ outcome: OperationOutcome, _ cause: OperationCause, _ state: inout State) {
@@ -19,7 +19,7 @@ extension QueueCore {
         }
     }
 
-    /// Keeps the end of a row, unless it is a success, which is the cause of nothing.
+    /// Stores the end of a row, unless it is a success, which is never a cause.
     func record(_ end: OperationEnd, _ id: AsyncOperationID, _ row: OperationID, _ state: inout State) {
         state.entries[row.row] = end == .success ? .nothing : .ended(EndRecord(id, end))
     }
@@ -36,7 +36,7 @@ extension QueueCore {
         let (hasListeners, isCounted, isLast, needs) = parent.withMembers { _, members in
             members.ended.append(core)
             let (hasListeners, needs) = core.setEnd(end)
-            // While its completions run, they may still add members next to it.
+            // While its completions run, they may still add siblings.
             let isCounted = !hasListeners || !core.hasCompletions
             if isCounted { members.unfinished -= 1 }
             return (hasListeners, isCounted, isCounted && members.unfinished == 0, needs)
@@ -46,7 +46,7 @@ extension QueueCore {
         tell(core, end, hasListeners, isCounted: isCounted, &state)
     }
 
-    /// Lets go of what an operation needed that has ended for good.
+    /// Releases the dependencies of an operation that has ended for good.
     func free(_ needs: NeedList?, _ state: inout State) {
         guard let needs else { return }
         if needs.hasStandIns { release(needs.all, &state) }
@@ -111,7 +111,8 @@ extension QueueCore {
         }
     }
 
-    /// The reason of the nearest request around an operation. Noted on the way, because others inside ask for it too.
+    /// The reason of the nearest request to an enclosing operation. Stored on the way, because other members need it
+    /// too.
     private func inheritedReason(of core: OperationCore) -> AsyncOperationContext.CancellationReason {
         var reason: AsyncOperationContext.CancellationReason?
         var way: [CompoundCore] = []
@@ -135,6 +136,105 @@ extension QueueCore {
         case .itself, .dependency, .member, .request, .stall, .condition:
             if let request = core.request { return request }
             return inheritedReason(of: core)
+        }
+    }
+}
+
+// Compound operations that may be tried again. The ends of their members become final when they end for good
+// themselves.
+
+extension OperationCore {
+    /// The outermost enclosing operation that may be tried again: the end is final only after its last round.
+    var outermostRetried: OperationCore? { around.dropFirst().last { $0.options.retry != nil } }
+
+    /// The outermost operation that may be tried again and encloses this one but not `other`: for `other`, the end
+    /// counts only after its last round.
+    func lastRound(seenFrom other: OperationCore) -> OperationCore? { lastRound(seenFrom: other.around) }
+
+    /// The outermost enclosing operation that may be tried again and is not in `others`.
+    func lastRound(seenFrom others: [OperationCore]) -> OperationCore? {
+        around.dropFirst().last { outer in
+            outer.options.retry != nil && !others.contains { $0 === outer }
+        }
+    }
+
+    /// True if it, or something inside, depends on something in a retried compound operation that does not enclose
+    /// it.
+    var awaitsRounds: Bool {
+        var pending = [self]
+        while let core = pending.popLast() {
+            let (hasEdges, needs) = core.state.withLock { ($0.hasEdges, $0.needs) }
+            guard hasEdges else { continue }
+            if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { return true }
+            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+        }
+        return false
+    }
+}
+
+extension QueueCore {
+    /// The number of an attempt that is about to be announced; it counts through all rounds of the enclosing
+    /// operations.
+    func number(of attempt: Int, _ core: OperationCore, _ state: inout State) -> Int {
+        guard state.hasRetriedCompounds, core.outermostRetried != nil else { return attempt }
+        return core.state.withLock { operation in
+            operation.withRare { rare in
+                rare.attempts += 1
+                return rare.attempts
+            }
+        }
+    }
+
+    /// Ends an operation in the current round.
+    func settle(_ core: OperationCore, _ place: Place, _ end: OperationEnd, _ state: inout State) {
+        core.state.withLock { $0.lifecycle = .settled(place, end) }
+        guard let parent = core.parent else { return }
+        parent.withMembers { _, members in
+            members.ended.append(core)
+            members.unfinished -= 1
+        }
+        closeIfEmpty(parent, &state)
+    }
+
+    /// Makes everything inside start again.
+    func reset(_ compound: CompoundCore, _ state: inout State) {
+        var pending = [compound]
+        var reset: [OperationCore] = []
+        while let next = pending.popLast() {
+            let members = next.withMembers { _, members in
+                members.ended.removeAll { !$0.isFinished }
+                members.unfinished = members.cores.count - members.ended.count
+                members.isClosed = false
+                return members.cores
+            }
+            for core in members {
+                core.state.withLock { operation in
+                    guard case .settled(let place, _) = operation.lifecycle else { return }
+                    operation.lifecycle = .waiting(place, isReady: false)
+                }
+                if let inner = core as? CompoundCore { pending.append(inner) }
+            }
+            if !state.standIns.isEmpty { reset += members }
+        }
+        for core in reset { replaceStandIns(for: core, &state) }
+    }
+
+    /// Makes the ends of the last round final.
+    func finishMembers(of compound: CompoundCore, _ state: inout State) {
+        var pending = [compound]
+        var settled: [(core: OperationCore, end: OperationEnd)] = []
+        while let next = pending.popLast() {
+            for core in next.withMembers({ $1.ended }).reversed() {
+                guard case .settled(let place, let end) = core.lifecycle else { continue }
+                settled.append((core, end))
+                record(end, core.id, place.row, &state)
+                if let inner = core as? CompoundCore { pending.append(inner) }
+            }
+        }
+        for (core, end) in settled.reversed() {
+            announce(.finished(end.outcome), of: core.id, &state)
+            free(core.setEnd(end).needs, &state)
+            state.append(.tell(core, end, isCounted: true, isOwn: core === state.ending))
         }
     }
 }

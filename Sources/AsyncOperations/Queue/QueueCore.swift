@@ -1,71 +1,73 @@
-/// What all handles of a queue share: its operations, and the scheduler that decides about them.
+/// The shared part of all handles of a queue: its operations, and the scheduler that decides about them.
 ///
-/// Everything is decided under one lock. A call tells the scheduler what happened; the scheduler answers with
-/// *commands*, which are applied to the operations before the lock is released, so nobody sees half a change. What must
-/// happen outside the lock, above all everything that runs user code, becomes an *effect*. The *duty* of a
-/// caller says who carries out the effects, in order: the caller itself or a task.
+/// All decisions are made under one lock. A call passes an event to the scheduler. The scheduler answers with
+/// *commands*, which are applied to the operations before the lock is released, so half a change is never visible.
+/// Everything that must happen outside the lock, above all user code, becomes an *effect*. The *duty* of a caller
+/// says whether the caller itself or a task carries out the effects, in order.
 ///
-/// An idle queue keeps no task, no alarm and nothing of what it has run.
+/// An idle queue keeps no task, no alarm, and nothing of the operations that it has run.
 final class QueueCore: Sendable {
     struct State {
         var width: Int
         var isSuspended = false
         var isClosed = false
-        /// Whether the last handle is gone.
+        /// True if the last handle is gone.
         var isDropped = false
-        /// On the queue's clock, when the lock was taken, if anything depends on it; otherwise earlier.
+        /// The time on the queue's clock when the lock was taken, if anything depends on it; otherwise an earlier
+        /// time.
         var now = Duration.zero
-        /// Whether anything in the queue has a limit or is tried again.
+        /// True if anything in the queue has a time limit or may be tried again.
         var isTimed = false
         /// nil while the queue is idle.
         var scheduler: OperationScheduler?
-        /// The number of the busy period: it grows whenever the queue stops being idle.
+        /// The number of the busy period, which grows whenever the queue stops being idle.
         var period: UInt64 = 0
-        /// What each row of the scheduler is.
+        /// The content of each row of the scheduler.
         var entries: [RowEntry] = []
-        /// The stand-ins of operations elsewhere that have not ended, one for all dependents.
+        /// The stand-ins of unfinished operations elsewhere, one for all dependents.
         var standIns: [AsyncOperationID: StandIn] = [:]
-        /// The mutexes that operations name, and perhaps some that nothing names any more.
+        /// The mutexes that operations name, and possibly some that are no longer named.
         var locks: [String: Int] = [:]
         var pools: [KnownPool] = []
-        /// Numbers are not reused in a period.
+        /// The next lock number. Numbers are not reused in a period.
         var nextLock = 0
-        /// How many operations have not ended, members of compound operations not counted.
+        /// The number of operations that have not ended, without members of compound operations.
         var unfinished = 0
         var barriers = Barriers()
-        /// Whether any compound operation may be tried again, so that ends of members may not be final.
+        /// True if any compound operation may be tried again, so that the ends of members may not be final.
         var hasRetriedCompounds = false
-        /// True once a compound operation may hold what others want while something inside waits for something outside.
+        /// True once a compound operation may hold what others want while something inside waits for something
+        /// outside.
         var isEntangled = false
-        /// The attempts that run, and the one that runs without a scheduler.
+        /// The running attempts, and (`alone`) the one that runs without a scheduler.
         var running: [BodyControl] = []
         var alone: BodyControl?
-        /// Attempts that the scheduler started before a suspension, but that had not been announced.
+        /// Attempts that the scheduler started before a suspension, and that were not announced before it.
         var held: [BodyControl] = []
         var commands: [OperationScheduler.Command] = []
         var isCarryingOut = false
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
         var effects: [Effect] = []
-        /// Whether something waits for units that may be free.
+        /// True if something waits for units that may be free.
         var mustLook = false
-        /// Units that others may have, since the lock was taken.
+        /// Units offered to other queues since the lock was taken.
         var offers: [PoolTable.Offer] = []
         /// Operations that have just got something to wait for, while bodies wait or the queue `isEntangled`.
         var suspects: [OperationCore] = []
-        /// Objects to be freed once the lock is released, because that may run code of the user's.
+        /// Objects to release once the lock is free, because that may run user code.
         var garbage: [any AnyObject & Sendable] = []
-        /// Whether effects wait that must be told before anything starts.
+        /// True if there are effects that must be carried out before anything starts.
         var isTelling = false
-        /// Whether somebody is carrying out effects and will look for more.
+        /// True while effects are being carried out by a thread that will look for more.
         var isDraining = false
-        /// What waits for a place, and hurries what has or gets one before it.
+        /// Operations that wait for a place and raise the priority of those that have or get one before them.
         var urgent: [Urgent] = []
         /// Begins the bodies of an operation that was started by itself and needs a scheduler.
         var context: TaskContext?
-        /// Made by the first who waits for the queue to be idle.
+        /// Created by the first wait for the queue to be idle.
         var idle: OneShot?
-        /// How many bodies wait for that.
+        /// The number of bodies that wait for the queue to be idle.
         var waitingBodies = 0
         var announcer = EventAnnouncer()
         var alarm: Alarm?
@@ -76,7 +78,7 @@ final class QueueCore: Sendable {
     }
 
     let id: AsyncOperationID
-    /// The operation that was started by itself and has this queue for its own; nil for a queue that the user made.
+    /// The operation that was started by itself and owns this queue; nil for a queue that the user created.
     let owner: AsyncOperationID?
     /// The priority of bodies that have none of their own; nil for the default of tasks.
     let priority: Priority?
@@ -99,8 +101,8 @@ final class QueueCore: Sendable {
     var isSuspended: Bool { state.withLock { $0.isSuspended } }
     var isIdle: Bool { state.withLock { $0.unfinished == 0 } }
 
-    /// Changes the state, then carries out the effects outside the lock or hands them to a task. Not `inline` for a
-    /// caller that is itself carrying out an effect, because queues could then call each other without end.
+    /// Changes the state, then carries out the effects outside the lock or hands them to a task. Pass false for
+    /// `inline` while carrying out an effect, because queues could otherwise call each other without end.
     @discardableResult
     func update<Answer: Sendable>(inline: Bool = true, _ change: (inout State) -> Answer) -> Answer {
         let (answer, consequences) = decide(inline: inline, change)
@@ -112,7 +114,7 @@ final class QueueCore: Sendable {
     func decide<Answer: Sendable>(
         inline: Bool = true, isWorker: Bool = false, _ change: (inout State) -> Answer
     ) -> (Answer, Consequences) {
-        // A clock that the user wrote is not asked under the lock.
+        // A custom clock is not read under the lock.
         let now = timer.isPlain ? nil : timer.now
         return state.withLock { state in
             if let now {
@@ -138,13 +140,13 @@ final class QueueCore: Sendable {
         if timer.isPlain { state.now = max(timer.now, state.now) }
     }
 
-    /// Notes that from now on it matters what time it is.
+    /// Records that the time matters from now on.
     func noteTimed(_ state: inout State) {
         if !state.isTimed { readClock(&state) }
         state.isTimed = true
     }
 
-    /// Tells the scheduler what happened, and applies its commands to the operations.
+    /// Passes an event to the scheduler, and applies its commands to the operations.
     func handle(_ event: OperationScheduler.Event, _ state: inout State) {
         guard state.scheduler != nil else { return }
         if state.pools.isEmpty {
@@ -155,11 +157,11 @@ final class QueueCore: Sendable {
         carryOut(&state)
     }
 
-    /// The seed for the jitter of back-offs. A random number of the system would cost more than the rest of a small
-    /// queue.
+    /// The seed for the jitter of back-offs. A random number of the system would cost more than everything else in a
+    /// small queue.
     private var seed: UInt64 { UInt64(truncatingIfNeeded: ObjectIdentifier(self).hashValue) }
 
-    /// Restores what must be true whenever the lock is free. Returns an alarm that is no longer needed.
+    /// Restores the invariants of the unlocked state. Returns an alarm that is no longer needed.
     private func restoreInvariants(_ state: inout State) -> Alarm? {
         look(&state)
         endPeriod(&state)
@@ -167,7 +169,7 @@ final class QueueCore: Sendable {
         return setAlarm(&state)
     }
 
-    /// Makes the scheduler, if the queue was idle.
+    /// Creates the scheduler, if the queue was idle.
     func beginPeriod(_ state: inout State) {
         guard state.scheduler == nil else { return }
         state.period += 1
@@ -220,4 +222,144 @@ final class QueueCore: Sendable {
         state.pools.removeAll { !locks.contains($0.lock) }
         state.scheduler?.forgetPools()
     }
+}
+
+// Calls that may come at any time.
+
+extension QueueCore {
+    func setSuspended(_ isSuspended: Bool) {
+        update { state in
+            guard state.isSuspended != isSuspended else { return }
+            state.isSuspended = isSuspended
+            announce(isSuspended ? .suspended : .resumed, of: id, &state)
+            if state.scheduler == nil {
+                pause(isSuspended, &state)
+            } else {
+                handle(isSuspended ? .suspend : .resume, &state)
+            }
+        }
+    }
+
+    func setWidth(_ width: Int) {
+        update { state in
+            if width < state.width, BodyWait.anybodyWaits {
+                for case .operation(let core) in state.entries { state.suspect(core) }
+            }
+            state.width = width
+            handle(.width(width), &state)
+        }
+    }
+
+    func close() { state.withLock { $0.isClosed = true } }
+
+    /// Asks an operation to stop. Returns true if the request is accepted; nil if the operation is not in this queue.
+    func cancel(_ core: OperationCore, _ reason: AsyncOperationContext.CancellationReason) -> Bool? {
+        update { cancel(core, reason, &$0) }
+    }
+
+    private func cancel(
+        _ core: OperationCore, _ reason: AsyncOperationContext.CancellationReason, _ state: inout State
+    ) -> Bool? {
+        let (row, isAccepted) = core.state.withLock { operation -> (OperationID?, Bool?) in
+            guard operation.lifecycle.queue === self, let row = operation.lifecycle.row else { return (nil, nil) }
+            if case .settled = operation.lifecycle { return (nil, false) }
+            if case .running(let control) = operation.lifecycle, control.reason != nil,
+                control.isAlone || state.scheduler?.mayBeginAnew(row) != true
+            {
+                return (nil, false)
+            }
+            let isFirst = operation.withRare { rare in
+                defer { rare.request = rare.request ?? reason }
+                return rare.request == nil
+            }
+            return (isFirst ? row : nil, isFirst)
+        }
+        guard let row else { return isAccepted }
+        if row.isAlone { cancelAlone(core, reason, &state) } else { handle(.cancel(row), &state) }
+        return isAccepted
+    }
+
+    /// Ends an operation that waits for itself on `path`. Returns false if it has gone on meanwhile. Requires the
+    /// topology's lock.
+    func end(_ core: OperationCore, asStuckIn path: [AsyncOperationID]) -> (Bool, Consequences) {
+        decide { state in
+            guard let row = waitingRow(of: core), state.scheduler?.isReady(row) == true else { return false }
+            return cancel(core, .stuck(path), &state) == true
+        }
+    }
+
+    /// Asks everything in the queue to stop.
+    func cancelAll(_ reason: AsyncOperationContext.CancellationReason) { update { _ = cancelAll(reason, &$0) } }
+
+    /// Asks everything in the queue to stop, within a change. Returns the operations that accepted the request.
+    @discardableResult
+    func cancelAll(_ reason: AsyncOperationContext.CancellationReason, _ state: inout State) -> [OperationCore] {
+        operations(state).filter { cancel($0, reason, &state) == true }
+    }
+
+    /// The event that the queue becomes idle; nil if it is idle.
+    func idleSignal() -> OneShot? {
+        state.withLock { state in
+            guard state.unfinished > 0 else { return nil }
+            let idle = state.idle ?? OneShot()
+            state.idle = idle
+            return idle
+        }
+    }
+}
+
+/// The barriers of a queue that may not have ended. Later operations wait for each of them, not only for the last: a
+/// barrier that is cancelled ends before those that it waits for.
+struct Barriers {
+    /// Weak, so that the operation is not freed under the lock. Unchecked: it does not change.
+    private final class Barrier: @unchecked Sendable {
+        private(set) weak var core: OperationCore?
+        init(_ core: OperationCore) { self.core = core }
+    }
+
+    private var all: [Barrier] = []
+
+    var isEmpty: Bool { all.isEmpty }
+
+    /// In the order in which they were added.
+    var cores: [OperationCore] { all.compactMap(\.core) }
+
+    mutating func append(_ core: OperationCore) { all.append(Barrier(core)) }
+
+    mutating func forgetEnded() { all.removeAll { $0.core?.isFinished ?? true } }
+}
+
+/// The operations that a shutdown cancelled.
+final class ShutdownList: Sendable {
+    private let cores = Lock<[OperationCore]>([])
+
+    func append(_ stopped: [OperationCore]) { cores.withLock { $0 += stopped } }
+
+    var reports: [OperationReport] {
+        cores.withLock { $0 }.compactMap { core in core.end.map { OperationReport(core, $0) } }
+    }
+}
+
+/// A queue whose lock the caller holds, for code that reads several queues and must not lock this one again.
+///
+/// The state is a copy that shares all arrays, and only for reading.
+struct LockedQueue {
+    let queue: QueueCore
+    let state: QueueCore.State
+    let joining: Joining?
+
+    init(_ queue: QueueCore, _ state: QueueCore.State, joining: Joining? = nil) {
+        self.queue = queue
+        self.state = state
+        self.joining = joining
+    }
+}
+
+/// Operations that are about to join a queue, or a compound operation in it.
+struct Joining: Sendable {
+    let cores: [OperationCore]
+    /// nil for the queue itself.
+    let parent: CompoundCore?
+
+    func contains(_ core: OperationCore) -> Bool { cores.contains { $0 === core } }
 }

@@ -1,8 +1,8 @@
-// A wait raises whatever it waits for, over dependencies, members, places, mutexes, pools and the waits of bodies.
+// A wait raises everything upstream: over dependencies, members, places, mutexes, pools and the waits of bodies.
 
 extension OperationCore {
-    /// Raises the bodies that its end waits for, now or later, to `priority`. O(what is upstream and has not been
-    /// raised to that before), and O(1) if nothing can be lower.
+    /// Raises the bodies for which its end waits, now or later, to `priority`. O(upstream operations not yet raised
+    /// to that priority), and O(1) if no priority can be lower.
     func raiseUpstream(to priority: Priority) {
         guard priority.mayRaise else { return }
         let controls = Self.withTopology {
@@ -22,7 +22,8 @@ extension OperationCore {
         for control in controls { control.raise(to: priority) }
     }
 
-    /// The same to its own priority, if that is above medium, and to that of the tasks that wait for it.
+    /// Raises everything upstream to its own priority, if that is above medium, and to that of the tasks that wait
+    /// for it.
     func raiseUpstream() {
         let waiter = state.withLock { $0.rare?.waiterPriority }
         let own = ownPriority.flatMap { $0 > .medium ? $0 : nil }
@@ -31,14 +32,14 @@ extension OperationCore {
 
     private func noteRaise(to priority: Priority) -> Bool {
         state.withLock { state in
-            // What has ended waits for nothing.
+            // An operation that has ended waits for nothing.
             state.lifecycle.end == nil && state.withRare { $0.noteRaise(to: priority) }
         }
     }
 
     private var ownPriority: Priority? { hasDefaultOptions ? nil : options.bodyPriority }
 
-    /// Lets its body begin with `priority` at least. Returns the attempt that runs.
+    /// Makes its body begin with at least `priority`. Returns the running attempt.
     private func expectWaiter(of priority: Priority) -> BodyControl? {
         let own = ownPriority
         return state.withLock { state in
@@ -57,7 +58,7 @@ extension OperationCore {
 }
 
 extension QueueCore {
-    /// Lets what begins before `core` have that priority, too. Returns what runs in its place.
+    /// Gives `priority` to operations that begin before `core`. Returns the attempts that run now.
     fileprivate func hurry(for core: OperationCore, _ priority: Priority) -> [BodyControl] {
         state.withLock { state in
             guard state.bodies.count >= state.width, state.scheduler != nil else { return [] }
@@ -68,7 +69,7 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// The highest priority of what waits behind `core` for a place.
+    /// The highest priority of operations that wait behind `core` for a place.
     mutating func urgency(behind core: OperationCore) -> Priority? {
         if urgent.isEmpty { return nil }
         urgent.removeAll { $0.core === core || $0.core.isFinished }

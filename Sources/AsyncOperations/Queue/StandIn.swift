@@ -1,11 +1,11 @@
-/// Stands in the scheduler of a queue for an operation that runs elsewhere or ended before: for all its dependents
+/// Represents an operation that runs elsewhere, or ended before, in the scheduler of a queue: for all its dependents
 /// there, or as a member of a compound operation. It is removed with its last dependent.
 final class StandIn: Sendable {
     let core: OperationCore
     let queue: QueueCore
     /// nil once it has been removed. Guarded by the queue's lock, like `dependents`.
     nonisolated(unsafe) var row: OperationID?
-    /// How many dependents have not ended.
+    /// The number of dependents that have not ended.
     nonisolated(unsafe) var dependents = 0
     /// Its index in the followers of `core`. Guarded by the lock of `core`.
     nonisolated(unsafe) var position = 0
@@ -18,8 +18,8 @@ final class StandIn: Sendable {
 }
 
 extension OperationCore {
-    /// Makes `standIn` hear of the end, after all completions and waiting tasks. Returns the end if they have been
-    /// told.
+    /// Reports the end to `standIn` after all completions and waiting tasks. Returns the end if it has been reported
+    /// to those already.
     func follow(_ standIn: StandIn) -> OperationEnd? {
         state.withLock { state in
             if let end = state.toldEnd { return end }
@@ -31,10 +31,10 @@ extension OperationCore {
         }
     }
 
-    /// Makes `standIn` no longer hear of the end. O(1).
+    /// Makes `standIn` no longer follow the operation. O(1).
     func unfollow(_ standIn: StandIn) {
         state.withLock { state in
-            // The followers may just have been taken to be told.
+            // The followers may just have been removed to report the end to them.
             guard let rare = state.rare, standIn.position < rare.followers.count,
                 rare.followers[standIn.position] === standIn
             else { return }
@@ -46,9 +46,9 @@ extension OperationCore {
     }
 }
 
-/// What a row of a queue's scheduler stands for.
+/// The content of a row in a queue's scheduler.
 enum RowEntry {
-    /// The outermost group, or something that has ended and is the cause of nothing.
+    /// The outermost group, or an ended operation that is never a cause.
     case nothing
     case operation(OperationCore)
     case standIn(StandIn)
@@ -81,7 +81,7 @@ extension RowEntry {
         }
     }
 
-    /// How the operation of a row ended; nil before.
+    /// The end of a row's operation; nil before.
     var end: OperationEnd? {
         switch self {
         case .nothing: nil

@@ -1,10 +1,10 @@
-// Operations that would wait for each other forever. A change after which that is certain is refused. What only a
-// certain order of starts leads to is found when it happens, and one of them ends, so that the others go on.
+// Operations that would wait for each other forever. A change that makes this certain is refused. A circle that only
+// a certain order of starts leads to is found when it happens: one operation ends, so that the others go on.
 
 extension OperationCore {
-    /// Looks at operations that have just got something to wait for. Refuses the waits of bodies that now wait for
-    /// themselves, and ends operations that do. Outside all locks. O(what is upstream of those that want a place or a
-    /// mutex, or hold one while they wait for something outside).
+    /// Examines operations that have just got something to wait for. Refuses the waits of bodies that now wait for
+    /// themselves, and ends operations that do. Called outside all locks. O(upstream of the suspects that want a
+    /// place or a mutex, or hold one while they wait for something outside).
     static func breakRings(beyond suspects: [OperationCore]) {
         BodyWait.refuse(because: suspects)
         let suspects = suspects.filter(\.mayCloseRing)
@@ -22,7 +22,7 @@ extension OperationCore {
             })
     }
 
-    /// True if it keeps others waiting that it may wait for, or waits for what they keep.
+    /// True if it waits for something that others hold, or may hold something while it waits.
     private var mayCloseRing: Bool {
         switch lifecycle {
         case .waiting: !hasDefaultOptions && !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited
@@ -31,7 +31,7 @@ extension OperationCore {
         }
     }
 
-    /// True if a limit of time will end it, or something around it, whatever it waits for.
+    /// True if a time limit will end it, or an enclosing operation, whatever it waits for.
     fileprivate var hasRunningLimit: Bool {
         around.contains { outer in
             guard !outer.hasDefaultOptions, case .open = outer.lifecycle else { return false }
@@ -41,7 +41,8 @@ extension OperationCore {
 }
 
 extension WaitGraph {
-    /// One that waits for a place or a mutex, and so for itself, with the path on which it does.
+    /// An operation that waits for a place or a mutex, and so for itself, with the path of these waits; nil if there
+    /// is none.
     fileprivate static func ring(beyond suspects: [OperationCore]) -> (core: OperationCore, ring: [WaitEvent])? {
         var graph = WaitGraph(for: .wait)
         graph.explore(suspects.map { .end($0) })
@@ -63,7 +64,7 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// Notes that `core` has something new to wait for.
+    /// Records that `core` has something new to wait for.
     mutating func suspect(_ core: OperationCore) {
         if isEntangled || BodyWait.anybodyWaits { suspects.append(core) }
     }

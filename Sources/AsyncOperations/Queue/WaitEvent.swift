@@ -1,12 +1,12 @@
-/// Something that can be waited for.
+/// An event that can be waited for.
 enum WaitEvent: Sendable {
     /// An operation starts, or ends without a start.
     case start(OperationCore)
-    /// An operation ends, in the current round of what is around it.
+    /// An operation ends, in the current round of its enclosing operations.
     case end(OperationCore)
     /// A compound operation has a place for one more member.
     case place(in: CompoundCore)
-    /// So many units of a pool are free.
+    /// This many units of a pool are free.
     case units(Int, of: Pool)
     /// A queue has room for one more body.
     case turn(in: QueueCore)

@@ -1,12 +1,12 @@
-// What waits for what.
+// The causes of each event.
 
 extension WaitGraph {
-    /// Events of which so many have to happen that their weights add up to `needed`; 0 for what may happen by itself,
-    /// or has happened.
+    /// Events of which enough have to happen for their weights to add up to `needed`, which is 0 for an event that
+    /// may happen by itself or has happened.
     struct Causes {
         let events: [WaitEvent]
         let needed: Int
-        /// nil if each weighs 1.
+        /// nil if each weight is 1.
         var weights: [Int]?
 
         func weight(of index: Int) -> Int { weights?[index] ?? 1 }
@@ -25,13 +25,13 @@ extension WaitGraph {
 
     private static func all(_ events: [WaitEvent]) -> Causes { Causes(events: events, needed: events.count) }
 
-    /// What has to end before one more finds a place. There may be more holders than places, because a queue may have
-    /// been made narrower.
+    /// The ends required before one more place is free. There may be more holders than places, because the width of a
+    /// queue may have been reduced.
     private static func places(heldBy holders: [OperationCore], of count: Int) -> Causes {
         Causes(events: holders.map { .end($0) }, needed: max(0, holders.count - count + 1))
     }
 
-    /// What has to end before so many units are free.
+    /// The ends required before this many units are free.
     private static func units(_ count: Int, of pool: Pool) -> Causes {
         let holders = PoolTable.shared.withLock { $0.holders(of: pool) }.sorted { $0.core.id < $1.core.id }
         let free = pool.units - holders.reduce(0) { $0 + $1.units }
@@ -42,7 +42,7 @@ extension WaitGraph {
     private func causesOfEnd(of core: OperationCore) -> [WaitEvent] {
         switch core.lifecycle {
         case .ended, .dissolving: []
-        // It may have ended without what it needs, and will need that in the next round.
+        // It may have ended without its dependencies, and will need them in the next round.
         case .settled: purpose == .edge ? [.start(core)] + members(of: core).map { .end($0) } : []
         case .running: core.wait?.events ?? []
         case .open: members(of: core).map { .end($0) }
@@ -65,7 +65,7 @@ extension WaitGraph {
         case .idle, .member, .taken:
             let (needs, known) = core.state.withLock { ($0.needs.map(\.core), $0.parent) }
             let parent = known ?? (joining?.contains(core) == true ? joining?.parent : nil)
-            // Only asked where it matters: compound operations may be nested deeply.
+            // Computed only where it matters: compound operations may be deeply nested.
             let around = needs.isEmpty ? nil : placedAround(core)
             return needs.flatMap { need in around.map { need.events(seenFrom: $0) } ?? [.end(need)] }
                 + (parent.map { [.start($0)] } ?? [])
@@ -73,8 +73,8 @@ extension WaitGraph {
         }
     }
 
-    /// The operation and everything around it; nil if it belongs to no queue, and so may still join what its
-    /// dependencies are tried again with.
+    /// The operation and its enclosing operations; nil if it belongs to no queue, and so may still join the compound
+    /// operation with which its dependencies are tried again.
     private func placedAround(_ core: OperationCore) -> [OperationCore]? {
         let around = core.around
         guard let outermost = around.last else { return nil }
@@ -96,7 +96,7 @@ extension QueueCore {
     fileprivate func causesOfStart(
         of core: OperationCore, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?, _ state: State
     ) -> [WaitEvent] {
-        // It may have gone on since it was looked at, into the next round too.
+        // It may have gone on since it was examined, into the next round too.
         let lifecycle = core.lifecycle
         guard lifecycle.queue === self, let scheduler = state.scheduler else { return [] }
         let place: Place
@@ -120,7 +120,7 @@ extension QueueCore {
         return events
     }
 
-    /// What it needs, and is held back by, as far as that has not ended for good.
+    /// Its dependencies, and the operations that hold it back, as far as they have not ended for good.
     fileprivate func needs(
         of core: OperationCore, at row: OperationID, for purpose: WaitGraph.Purpose, instead holds: [OperationCore]?,
         _ state: State
@@ -128,8 +128,8 @@ extension QueueCore {
         guard let scheduler = state.scheduler else { return [] }
         return (holds ?? []).map { WaitEvent.end($0) }
             + scheduler.needs(of: row).flatMap { need, reason -> [WaitEvent] in
-                // Those that have ended in this round count for an edge: what is around them may have to start after
-                // them in the next.
+                // Needs that have ended in this round count for an edge: enclosing operations may have to start after
+                // them in the next round.
                 if purpose == .wait, scheduler.hasEnded(need) { return [] }
                 switch state.entries[need.row] {
                 case .operation(let other): return reason == .outside && holds != nil ? [] : [.end(other)]
@@ -141,12 +141,12 @@ extension QueueCore {
 }
 
 extension QueueCore.State {
-    /// The operations whose bodies wait. All others that run may end and leave their place.
+    /// The operations whose bodies wait. All other running operations may end and leave their place.
     fileprivate var waitingOperations: [OperationCore] { bodies.filter { $0.wait != nil }.map(\.core) }
 }
 
 extension CompoundCore {
-    /// How many members may be in progress at once.
+    /// The number of members that may be in progress at once.
     fileprivate var places: Int {
         if case .members(let limit) = limit { limit } else { .max }
     }
@@ -162,24 +162,25 @@ extension CompoundCore {
 }
 
 extension OperationCore {
-    /// The wait of its body, if it waits.
+    /// The wait of its body; nil if it does not wait.
     var wait: BodyWait? {
         if case .running(let control) = lifecycle { control.wait } else { nil }
     }
 
     fileprivate var members: [OperationCore] { (self as? CompoundCore)?.withMembers { $1.cores } ?? [] }
 
-    /// Its final end, which includes that of the outermost compound operation around it that may be tried again.
+    /// Its final end, which includes that of the outermost enclosing operation that may be tried again.
     fileprivate var finalEvents: [WaitEvent] {
         [.end(self)] + (outermostRetried.map { [.end($0)] } ?? [])
     }
 
-    /// The end that counts for an operation that is in `others`, which may be in the same retried compound operation.
+    /// The end that counts for an operation enclosed by `others`, which may be in the same retried compound
+    /// operation.
     fileprivate func events(seenFrom others: [OperationCore]) -> [WaitEvent] {
         [.end(self)] + (lastRound(seenFrom: others).map { [.end($0)] } ?? [])
     }
 
-    /// Whether anything could wait for its end, or for something around it: because of a dependency or a wait, or
+    /// True if anything could wait for its end or for an enclosing operation: because of a dependency or a wait, or
     /// because it has, or will have, a place or a mutex that others want.
     var mayHoldUp: Bool {
         around.contains { outer in
@@ -190,7 +191,7 @@ extension OperationCore {
 }
 
 extension BodyWait {
-    /// What it waits for; nothing if the body has been told to stop and heeds that.
+    /// The events it waits for; none if the body has been asked to stop and heeds that.
     fileprivate var events: [WaitEvent] {
         if heedsCancellation, body.reason != nil { return [] }
         return switch target {

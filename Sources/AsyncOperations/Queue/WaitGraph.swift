@@ -1,15 +1,14 @@
-/// Which events must happen before which others, as far as the library knows, and which of them never can.
+/// The order in which events must happen, as far as the library knows it, and the events that can never happen.
 ///
-/// The end of an operation waits for its start, its members, and what its body waits for; a start for the dependencies
-/// and for what is around the operation; an operation that is ready for a place, a mutex, its turn. Anything else that
-/// runs may end, and what has not been started may be. Everything that remains is stuck: it waits for itself, over any
-/// number of steps and queues. With the topology locked. O(what is upstream).
+/// The end of an operation waits for its start, its members and the target of its body's wait. A start waits for the
+/// dependencies and for the enclosing operation; if the operation is ready, also for a place, a mutex and its turn.
+/// Any other running operation may end, and one that was not started may be started. All other events are stuck: they
+/// wait for themselves, over any number of steps and queues. Requires the topology's lock. O(upstream operations).
 struct WaitGraph {
     enum Purpose {
-        /// Whether a body may wait. Only an operation that is ready needs a place for certain; others may end without
-        /// one.
+        /// Decides if a body may wait. Only a ready operation is certain to need a place; others may end without one.
         case wait
-        /// Whether a dependency or member may be added. An operation that has not started will need its places.
+        /// Decides if a dependency or member may be added. An operation that has not started will need its places.
         case edge
     }
 
@@ -17,19 +16,19 @@ struct WaitGraph {
         let event: WaitEvent
         var causes: [Int] = []
         var effects: [(node: Int, weight: Int)] = []
-        /// The weight of the causes that it still takes.
+        /// The total weight of the causes that must still happen.
         var missing = 0
         var isPossible = false
     }
 
     let purpose: Purpose
-    /// An event to be treated as impossible.
+    /// An event that is treated as impossible.
     private let denied: WaitEvent?
     let own: LockedQueue?
     let joining: Joining?
-    /// What these groups are to be held back by, whatever they are held back by now.
+    /// The operations that hold back each of these groups, in place of the current ones.
     var holds: [ObjectIdentifier: [OperationCore]] = [:]
-    /// True if what groups are held back by does not count, because it will be decided again.
+    /// True if holds on groups do not count, because they will be decided again.
     private(set) var ignoresHolds = false
     private var nodes: [Node] = []
     private var indices: [WaitEvent: Int] = [:]
@@ -49,13 +48,14 @@ struct WaitGraph {
         }
     }
 
-    /// Adds `events` and everything that they wait for, and finds out which are possible.
+    /// Adds `events` and everything upstream, and determines the possible ones.
     ///
-    /// Operations start and end meanwhile, so the graph may mix several moments, and something may look stuck because
-    /// a place that it has just taken is seen as taken by another. What was seen twice to wait for the same has waited
-    /// all the time between; if all was seen once before any was seen again, there was a moment at which all was stuck.
+    /// Operations start and end meanwhile, so the graph may mix several moments. An event may look stuck because a
+    /// place that its operation has just taken is seen as taken by another. An event that is seen twice with the same
+    /// causes has waited for them all the time in between. If all events were seen once before any was seen again,
+    /// there was a moment at which all were stuck.
     ///
-    /// Returns false if these are more than `limit`.
+    /// Returns false if there are more than `limit` events.
     @discardableResult
     mutating func explore(_ events: [WaitEvent], limit: Int = .max) -> Bool {
         repeat {
@@ -64,8 +64,8 @@ struct WaitGraph {
         return true
     }
 
-    /// Adds `events` and everything that they wait for, as seen once, so that the graph may mix several moments. Does
-    /// not go beyond an event that `isKnown`.
+    /// Adds `events` and everything upstream, as seen once, so that the graph may mix several moments. Does not go
+    /// beyond an event that `isKnown`.
     @discardableResult
     mutating func collect(
         _ events: [WaitEvent], limit: Int = .max, isKnown: (WaitEvent) -> Bool = { _ in false }
@@ -104,7 +104,7 @@ struct WaitGraph {
         return nodes.count - 1
     }
 
-    /// Marks these events, and all that then become possible.
+    /// Marks these events as possible, and all that become possible because of them.
     private mutating func settle(_ possible: [Int]) {
         var pending = possible
         while let next = pending.popLast() {
@@ -117,7 +117,7 @@ struct WaitGraph {
         }
     }
 
-    /// Whether what seemed stuck still waits for what it was seen to wait for.
+    /// True if all events that seemed stuck still wait for the same causes.
     private var isStillStuck: Bool {
         nodes.allSatisfy { node in
             if node.isPossible || node.event == denied { return true }
@@ -132,11 +132,11 @@ struct WaitGraph {
 
     var events: [WaitEvent] { nodes.map(\.event) }
 
-    /// What each of `events` waits for, as indices in them.
+    /// The causes of each of `events`, as indices into `events`.
     var causes: [[Int]] { nodes.map(\.causes) }
 
-    /// Visits `starts` and everything they wait for, once each and the nearest first, with the way there; goes on
-    /// beyond an event if `visit` returns true.
+    /// Visits `starts` and everything upstream, once each and the nearest first, with the path there. Goes on beyond
+    /// an event if `visit` returns true.
     func search(from starts: [WaitEvent], _ visit: (_ event: WaitEvent, _ way: () -> [WaitEvent]) -> Bool) {
         var cameFrom: [Int: Int] = [:]
         var pending = starts.compactMap { indices[$0] }
@@ -182,7 +182,8 @@ struct WaitGraph {
 }
 
 extension WaitGraph {
-    /// The path from an event back to it; nil if there is none, or if it leads over a body, whose wait will be refused.
+    /// The path from an event back to itself; nil if there is none, or if it leads over a body, whose wait will be
+    /// refused.
     func ring(through event: WaitEvent) -> [WaitEvent]? {
         guard let path = path(from: event, to: event), !path.contains(where: { $0.core?.wait != nil }) else {
             return nil
@@ -191,10 +192,10 @@ extension WaitGraph {
     }
 }
 
-// Bodies that wait.
+// Waits of bodies.
 
 extension WaitGraph {
-    /// The way on which the body would wait for itself; nil if it would not. The wait must be noted already.
+    /// The path on which the body would wait for itself; nil if it would not. The wait must be recorded already.
     static func ring(over wait: BodyWait) -> [WaitEvent]? {
         let core = wait.body.core
         guard wait.body.queue.owner == nil || core.mayHoldUp else { return nil }
@@ -203,10 +204,10 @@ extension WaitGraph {
         return graph.path(from: .end(core), to: .end(core))
     }
 
-    /// A body that waits for itself over one of `suspects`, and the way on which it does.
+    /// A body that waits for itself over one of `suspects`, with the path of its wait; nil if there is none.
     ///
-    /// The ring can be found from them and from the bodies that wait. Either may wait for very much while the other
-    /// does not, so both are tried with a growing limit. O(the smaller part).
+    /// The ring can be found from the suspects and from the waiting bodies. Either search may be very large while the
+    /// other is small, so both are tried with a growing limit. O(the smaller part).
     static func circularWait(beyond suspects: [OperationCore]) -> (wait: BodyWait, ring: [WaitEvent])? {
         var limit = 32
         while true {

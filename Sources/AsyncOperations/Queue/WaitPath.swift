@@ -1,27 +1,27 @@
-/// Why an operation has not ended yet: the way from it to what has to happen first.
+/// The reason why an operation has not ended yet: the path of waits from it to the event that must happen first.
 public struct WaitPath: Sendable, Hashable {
-    /// The next thing that has to happen to an operation.
+    /// The next event that an operation needs.
     public enum Need: Sendable, Hashable {
-        /// Its body has to return.
+        /// Its body must return.
         case toEnd
-        /// It belongs to no queue and was not started. `start()`, `add`, or waiting for its value does that.
+        /// It belongs to no queue and was not started. `start()`, `add`, or waiting for its value starts it.
         case toBeStarted
-        /// This queue, or an operation that was started by itself, has to be resumed.
+        /// This queue, or an operation that was started by itself, must be resumed.
         case toBeResumed(AsyncOperationID)
         /// All places of this queue are taken.
         case aPlace(in: AsyncOperationID)
-        /// Nothing but its turn, or the end of a back-off.
+        /// It needs nothing but its turn, or the end of a back-off.
         case itsTurn
     }
 
-    /// The operation that was asked, and then what each of them waits for.
+    /// The queried operation, followed by the operation that each one waits for.
     public let operations: [AsyncOperationID]
-    /// The need of the last of them.
+    /// The need of the last operation.
     public let need: Need
 }
 
 extension WaitPath: CustomStringConvertible {
-    /// The way in one line, such as "b waits for a, which was never started", with the names in backticks.
+    /// The path in one line, such as "b waits for a, which was never started", with the names in backticks.
     public var description: String {
         let verdict =
             switch need {
@@ -39,7 +39,7 @@ extension WaitPath: CustomStringConvertible {
 }
 
 extension OperationCore {
-    /// Why it has not ended; nil if it has, or if only its own body has to return. O(what is upstream).
+    /// The reason why it has not ended; nil if it has, or if only its own body must return. O(upstream operations).
     var waitPath: WaitPath? {
         Self.withTopology {
             var graph = WaitGraph(for: .wait)
@@ -58,7 +58,7 @@ extension OperationCore {
 }
 
 extension WaitPath.Need {
-    /// True if it explains a wait better: what may never happen by itself comes first.
+    /// True if it explains a wait better: a need that may never be met by itself comes first.
     fileprivate func precedes(_ other: WaitPath.Need) -> Bool { rank < other.rank }
 
     private var rank: Int {
@@ -81,7 +81,7 @@ extension WaitEvent {
         }
     }
 
-    /// The need of an event before which nothing else has to happen; nil for any other.
+    /// The need of an event that requires no other event first; nil for any other event.
     fileprivate var need: WaitPath.Need? {
         switch self {
         case .start(let core):

@@ -1,14 +1,14 @@
-// Waits of bodies, which are refused if what they wait for cannot end before the body does.
+// Waits of bodies, which are refused if their target cannot end before the body does.
 
 extension OperationCore {
-    /// Waits for the end, even if the waiting task is cancelled; starts it if nothing else has. Throws
-    /// `wouldWaitForItself` in a body that would wait for itself, and what `startIfFree` throws.
+    /// Waits for the end, even if the waiting task is cancelled; starts the operation if nothing else has. Throws
+    /// `wouldWaitForItself` in a body that would wait for itself, and the errors of `startIfFree`.
     @usableFromInline func awaitEnd() async throws(UsageError) -> OperationEnd {
         try startIfFree()
         return try await awaitEndOnceBegun()
     }
 
-    /// The same for one that was started or added.
+    /// Waits for the end like `awaitEnd`, for an operation that was started or added.
     func awaitEndOnceBegun() async throws(UsageError) -> OperationEnd {
         guard let body = Worker.runningBody, !isFinished else { return await wait() }
         let wait = try beginWait(in: body, heedingCancellation: false)
@@ -17,7 +17,7 @@ extension OperationCore {
         return end
     }
 
-    /// The same, but returns nil when the waiting task is cancelled.
+    /// Waits for the end like `awaitEnd`, but returns nil when the waiting task is cancelled.
     @usableFromInline func awaitEndUnlessCancelled() async throws(UsageError) -> OperationEnd? {
         try startIfFree()
         guard let body = Worker.runningBody, !isFinished else { return await waitUnlessCancelled() }
@@ -38,8 +38,8 @@ extension OperationCore {
 }
 
 extension QueueCore {
-    /// Waits until the queue is idle. Returns false if the waiting task was cancelled before and it heeds that. Throws
-    /// `wouldWaitForItself` in a body that would wait for itself.
+    /// Waits until the queue is idle. Returns false if the waiting task is cancelled first and the call heeds that.
+    /// Throws `wouldWaitForItself` in a body that would wait for itself.
     func waitUntilIdle(heedingCancellation heedsCancellation: Bool) async throws(UsageError) -> Bool {
         guard let signal = idleSignal() else { return true }
         let wait = try beginWait(for: signal, heedsCancellation)
@@ -57,7 +57,7 @@ extension QueueCore {
         if let signal = idleSignal() { try beginWait(for: signal, false)?.end() }
     }
 
-    /// nil outside of a body.
+    /// Begins a wait of the calling body; nil outside a body.
     private func beginWait(for signal: OneShot, _ heedsCancellation: Bool) throws(UsageError) -> BodyWait? {
         guard let body = Worker.runningBody else { return nil }
         return try BodyWait.begin(

@@ -1,13 +1,13 @@
 /// Watches a set of tasks that run elsewhere, such as calls with callbacks, and reports once when all have ended or
 /// their common time limit has passed.
 ///
-/// The set is a `Session`, each task a `Token`. A token ends once, so no end counts twice, and a late end of an earlier
-/// session does not disturb the next. A session is complete only after `seal` has said that no more tasks will come, so
-/// it does not end between the end of the first task and the start of the second.
+/// The set is a `Session`, each task a `Token`. A token ends once, so no end counts twice, and a late end of an
+/// earlier session does not disturb the next one. A session is complete only after `seal` has said that no more tasks
+/// will come, so it does not end between the end of the first task and the start of the second.
 ///
-/// Every call may come from any thread, and none waits.
+/// All calls may come from any thread, and none waits.
 public final class TaskTracker: Sendable {
-    /// How a session ended.
+    /// The end of a session.
     public enum End: Hashable, Sendable {
         /// It was sealed, and each of its tasks has ended.
         case allEnded
@@ -17,24 +17,25 @@ public final class TaskTracker: Sendable {
         case cancelled(stillRunning: Int)
     }
 
-    /// Identifies it in errors.
+    /// The identity in errors.
     public let id = AsyncOperationID("", .tracker)
 
     private let clock: any Clock<Duration>
     private let current = Lock<SessionState?>(nil)
 
-    /// A tracker without a session. `clock` measures timeouts; its `sleep` must throw only when its task is cancelled.
+    /// Creates a tracker without a session. `clock` measures timeouts; its `sleep` must throw only when its task is
+    /// cancelled.
     public init(clock: any Clock<Duration> = ContinuousClock()) {
         self.clock = clock
     }
 
-    /// Whether it has a session that has not ended.
+    /// True if it has a session that has not ended.
     public var isRunning: Bool { current.withLock { $0 != nil } }
 
     /// Begins a session that ends after `timeout` at the latest; nil means no limit.
     ///
-    /// `onEnd` is called once, on the thread that brings about the end. `isRunning` is false by then, so it may begin
-    /// the next session.
+    /// `onEnd` is called once, on the thread that causes the end. `isRunning` is false by then, so it may begin the
+    /// next session.
     ///
     /// Throws `alreadyStarted` while a session runs, and `invalidTimeout` for a timeout of zero or less.
     public func begin(
@@ -65,14 +66,14 @@ public final class TaskTracker: Sendable {
         /// Counts one more task until its token ends; nil once the session has ended or is sealed.
         public func startTask() -> Token? { set.start() ? Token(set) : nil }
 
-        /// Says that no more tasks will come. If all have ended, this ends the session.
+        /// Declares that no more tasks will come. If all have ended, this ends the session.
         public func seal() { set.seal() }
 
         /// Ends the session now. Its tasks go on, and their ends are ignored.
         public func cancel() { set.end { .cancelled(stillRunning: $0) } }
     }
 
-    /// A running task. Dropping it ends it too.
+    /// A running task. Dropping the token ends the task too.
     public final class Token: Sendable {
         private let set: Lock<SessionState?>
 
@@ -80,7 +81,7 @@ public final class TaskTracker: Sendable {
 
         deinit { end() }
 
-        /// Says that the task has ended. Returns true for the first call on this token.
+        /// Reports that the task has ended. Returns true for the first call on this token.
         @discardableResult
         public func end() -> Bool {
             guard let set = set.withLock({ $0.take() }) else { return false }
@@ -91,7 +92,7 @@ public final class TaskTracker: Sendable {
 }
 
 extension TaskTracker {
-    /// The state of a session, which its handle, its tokens and its sleeper share.
+    /// The state of a session, shared by its handle, its tokens and its time limit.
     fileprivate final class SessionState: Sendable {
         private struct State {
             var running = 0

@@ -1,16 +1,16 @@
-/// Runs `body` for at most `limit` and returns what it returns.
+/// Runs `body` for at most `limit` and returns its value.
 ///
 /// The body runs in the caller's isolation, with its priority and task-local values, and may use what the caller may:
 /// the state of its actor, and values that are not `Sendable`. It runs in a child task, so that it can be cancelled
 /// alone.
 ///
-/// When the limit passes, the body's task is cancelled, and the call throws `timedOut` **after the body has ended**. A
-/// body that ignores cancellation is waited for, because it must not outlive its caller. The limit never passes early.
-/// With a limit of zero or less, the call throws `timedOut` and the body never runs.
+/// When the limit passes, the body's task is cancelled, and the call throws `timedOut` **after the body has ended**.
+/// The call waits even for a body that ignores cancellation, because the body must not outlive its caller. The limit
+/// never passes early. With a limit of zero or less, the call throws `timedOut` and the body never runs.
 ///
 /// Cancelling the calling task cancels the body, which then decides: its value is returned, a `CancellationError` is
-/// thrown as `cancelled`, any other error as `failed`. Without such a cancel, a `CancellationError` has `failed` as
-/// well.
+/// thrown as `cancelled`, any other error as `failed`. Without such a cancel, a `CancellationError` is thrown as
+/// `failed` too.
 ///
 /// `clock` measures the limit; its `sleep` must throw only when its task is cancelled.
 public func withTimeout<Value, Failure: Error>(
@@ -27,7 +27,7 @@ public func withTimeout<Value, Failure: Error>(
     }
 }
 
-/// nil where the limit passed before the body ended.
+/// Returns nil if the limit passed before the body ended.
 private func timedResult<Value, Failure: Error>(
     of body: () async throws(Failure) -> Value, within limit: Duration, _ clock: any Clock<Duration>,
     isolation: isolated (any Actor)?
@@ -41,10 +41,10 @@ private func timedResult<Value, Failure: Error>(
 
 /// A body that a child task runs for its parent.
 ///
-/// `@unchecked Sendable`, because what the body shares with its surroundings is touched by one task at a time: the
+/// `@unchecked Sendable`: only one task at a time accesses the state that the body shares with its surroundings. The
 /// child enters the body in the isolation of the parent, which only waits until the child has ended.
 private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
-    /// What the child hands to its parent; `@unchecked` for the same reason.
+    /// The result that the child hands to its parent; `@unchecked` for the same reason.
     struct End: @unchecked Sendable {
         let result: Result<Value, Failure>
     }
@@ -78,7 +78,7 @@ private struct TimedBody<Value, Failure: Error>: @unchecked Sendable {
 
 /// A child task that any thread may cancel, alone.
 private final class StoppableTask: Sendable {
-    /// Unchecked, because the task is only cancelled, while it runs.
+    /// Unchecked: the task is only cancelled, and only while it runs.
     private struct State: @unchecked Sendable {
         var task: UnsafeCurrentTask?
         var isStopped = false
@@ -87,7 +87,7 @@ private final class StoppableTask: Sendable {
 
     private let state = Lock(State())
 
-    /// True if it was told to stop before it ended.
+    /// True if it was stopped before it ended.
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
     /// Runs `body` in the calling task.
@@ -105,7 +105,7 @@ private final class StoppableTask: Sendable {
         return answer
     }
 
-    /// Tells it to stop, unless it has ended or was cancelled before. Its end waits until that is done.
+    /// Cancels the task, unless it has ended or was cancelled before. The end of the task waits until that is done.
     func stop() {
         state.withLock { state in
             guard !state.isOver, state.task?.isCancelled != true else { return }

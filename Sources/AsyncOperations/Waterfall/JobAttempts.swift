@@ -1,12 +1,12 @@
 /// The attempts of one job of a waterfall, in the body of the waterfall's operation.
 struct JobAttempts: Sendable {
-    /// How the attempts ended.
+    /// The end of the attempts.
     enum End: Sendable {
         case value(AnyValueBox)
         case failure(any Error)
-        /// A time limit has passed; `underlying` is what the job threw when it was told to stop.
+        /// A time limit has passed; `underlying` is the error that the job threw when it was stopped.
         case timeout(Duration, underlying: (any Error)?)
-        /// Nobody is left who could finish it, or the body is to stop.
+        /// Nothing can finish the job any more, or the body must stop.
         case stopped
     }
 
@@ -16,7 +16,7 @@ struct JobAttempts: Sendable {
 
     private var timer: Timer { body.queue.timer }
 
-    /// Makes attempts until one succeeds, none is left, or the body is to stop.
+    /// Makes attempts until one succeeds, none is left, or the body must stop.
     func run(on input: AnyValueBox) async -> End {
         var deadline: Duration?
         var attempt = 1
@@ -34,7 +34,7 @@ struct JobAttempts: Sendable {
         return .stopped
     }
 
-    /// How long to wait before the next attempt; nil if there is none.
+    /// The wait before the next attempt; nil if there is none.
     private func delay(after attempt: Int, _ end: End, _ deadline: Duration?) -> Duration? {
         guard let retry = options.retry, attempt < retry.attempts, body.reason == nil else { return nil }
         switch end {
@@ -45,7 +45,7 @@ struct JobAttempts: Sendable {
         }
         var generator = SystemRandomNumberGenerator()
         let delay = retry.delay(beforeAttempt: attempt + 1, using: &generator)
-        // An attempt that would start after the deadline is not waited for.
+        // An attempt that would start after the deadline is not made.
         if let deadline, timer.now + delay >= deadline { return nil }
         return delay
     }
@@ -81,7 +81,7 @@ struct JobAttempts: Sendable {
     private enum Step: Sendable {
         case ended(Made)
         case timePassed
-        /// The sleeper was cancelled: the attempt has ended or the body is to stop.
+        /// The sleeper was cancelled: the attempt has ended or the body must stop.
         case woken
     }
 
@@ -112,7 +112,7 @@ struct JobAttempts: Sendable {
 }
 
 extension BodyControl {
-    /// Waits while the queue is suspended. Returns false if the body is to stop.
+    /// Waits while the queue is suspended. Returns false if the body must stop.
     func mayGoOn() async -> Bool {
         if goesOn { return true }
         await waitWhileSuspended()

@@ -1,8 +1,8 @@
-/// The jobs of a waterfall, without the types of what they pass on.
+/// The jobs of a waterfall, without the types of the values that they pass on.
 @usableFromInline struct JobChain: Sendable {
     let name: String
     private var jobs = JobList<WaterfallJob>()
-    /// How many of the jobs belong to this chain; longer chains may share the list.
+    /// The number of jobs that belong to this chain; longer chains may share the list.
     private(set) var count = 0
     /// The mutexes of all jobs.
     private(set) var mutexes: Set<String> = []
@@ -14,7 +14,7 @@
     /// The jobs, in order.
     var elements: ArraySlice<WaterfallJob> { jobs.prefix(count) }
 
-    /// The chain with one more job at its end.
+    /// Returns the chain with one more job at its end.
     @usableFromInline func appending(_ job: @escaping WaterfallJob.Plain) -> JobChain {
         appending(WaterfallJob(name: "", work: .plain(job)))
     }

@@ -1,9 +1,9 @@
-/// Hashes of short texts for tables of names: several times as fast as `Hasher`, and as unknown beforehand to whoever
-/// writes a file, so that no file can be made slow by its names.
+/// Hashes of short texts for tables of names: several times as fast as `Hasher`. The seed is random, so that no file
+/// can choose its names to collide.
 package enum ByteHash {
     private static let seed = UInt64.random(in: .min ... .max)
 
-    /// A multiplication per eight bytes, both halves of the product folded into one. O(length).
+    /// One multiplication per eight bytes; the halves of the product are folded into one. O(length).
     package static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash = seed ^ UInt64(bytes.count)
         var offset = 0

@@ -1,10 +1,10 @@
 internal import CVector
 
-/// The checksum of RFC 3720 (Castagnoli): finds every error of one to three bits and every burst of up to 32.
+/// The checksum of RFC 3720 (Castagnoli). It finds every error of one to three bits and every burst of up to 32.
 package enum CRC32C {
     private static let polynomial: UInt32 = 0x82F6_3B78
-    /// Eight tables of 256 entries: the part of a byte that stands so many places before the end of eight.
-    /// Never changed once they are made.
+    /// Eight tables of 256 entries, one for each position of a byte before the end of a group of eight. Immutable
+    /// once made.
     nonisolated(unsafe) private static let tables: UnsafePointer<UInt32> = {
         let tables = UnsafeMutablePointer<UInt32>.allocate(capacity: 8 * 256)
         tables[0] = 0
@@ -29,7 +29,7 @@ package enum CRC32C {
         return ~cvector_crc32c(~0, start.assumingMemoryBound(to: UInt8.self), bytes.count)
     }
 
-    /// The same on a machine that has no instruction for it.
+    /// The fallback for machines without an instruction for it.
     static func byTables(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         guard let start = bytes.baseAddress else { return 0 }
         let tables = tables
@@ -53,13 +53,13 @@ package enum CRC32C {
         return ~crc
     }
 
-    /// The checksum of bytes as eight hexadecimal digits.
+    /// Returns the checksum of bytes as eight hexadecimal digits.
     package static func digits(of bytes: some Collection<UInt8>) -> String {
         let crc = bytes.withContiguousStorageIfAvailable { of(UnsafeRawBufferPointer($0)) }
         return digits(crc ?? Array(bytes).withUnsafeBytes(of))
     }
 
-    /// Writes a checksum as eight hexadecimal digits.
+    /// Returns a checksum as eight hexadecimal digits.
     package static func digits(_ crc: UInt32) -> String { UInt64(crc).hexadecimal(digits: digitCount) }
 
     package static let digitCount = 8

@@ -1,11 +1,11 @@
-/// SipHash-2-4 with 128 bits: whoever does not know the key learns nothing of what was hashed, and finds no two contents
-/// that hash alike.
+/// SipHash-2-4 with 128 bits. Without the key, a hash reveals nothing about the content, and no two contents with the
+/// same hash can be found.
 package struct KeyedHash {
     package struct Key: Sendable {
         let low: UInt64
         let high: UInt64
 
-        /// Out of 16 bytes; nil for any other number.
+        /// Makes a key of 16 bytes; nil for any other number.
         package init?(_ bytes: [UInt8]) {
             guard bytes.count == 16 else { return nil }
             (low, high) = (Self.word(bytes[..<8]), Self.word(bytes[8...]))
@@ -47,7 +47,7 @@ package struct KeyedHash {
         for byte in bytes[words...] { append(byte) }
     }
 
-    /// Eight bytes, the lowest first.
+    /// Appends eight bytes, the lowest first.
     private mutating func append(_ word: UInt64) {
         let filled = UInt64(8 * (count & 7))
         count += 8
@@ -55,7 +55,7 @@ package struct KeyedHash {
         tail = filled == 0 ? 0 : word >> (64 - filled)
     }
 
-    /// A text with its length, so that two texts are never one.
+    /// Appends the text with its length, so that two texts in a row differ from one longer text.
     package mutating func append(_ text: String) {
         var text = text
         append(text.utf8.count)
@@ -66,7 +66,7 @@ package struct KeyedHash {
         append(UInt64(bitPattern: Int64(number)))
     }
 
-    /// 32 hexadecimal digits.
+    /// Returns the digest as 32 hexadecimal digits.
     package consuming func finish() -> String {
         let words = finishWords()
         return String(unsafeUninitializedCapacity: 32) { digits in
@@ -76,7 +76,7 @@ package struct KeyedHash {
         }
     }
 
-    /// The digest as two numbers.
+    /// Returns the digest as two numbers.
     package consuming func finishWords() -> (first: UInt64, second: UInt64) {
         compress(tail | UInt64(count & 0xFF) << 56)
         v2 ^= 0xEE

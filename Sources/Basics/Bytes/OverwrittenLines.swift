@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Lines that their program has written over, as progress bars do with a carriage return.
+/// Lines that their program has overwritten with carriage returns, as progress bars do.
 package enum OverwrittenLines {
-    /// The bytes with each such line as it was last, nil where there is none. What a line showed before counts where it
-    /// was only blanked out. A last line that ends in a carriage return gets a line end: whatever comes next begins
-    /// anew.
+    /// Returns the bytes with each overwritten line in its last state; nil if there is no such line. Where blanks
+    /// only erased a line, the text before them counts. A last line that ends in a carriage return gets a line feed,
+    /// so that later output begins a new line.
     package static func lastStates(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let start = bytes.baseAddress, memchr(start, carriageReturn, bytes.count) != nil else { return nil }
         var result: [UInt8]?
@@ -23,14 +23,14 @@ package enum OverwrittenLines {
         return result
     }
 
-    /// Whether all that a line loses is the carriage return in front of its line feed, which means nothing.
+    /// True if the line loses only the carriage return in front of its line feed, which means nothing.
     private static func isEndOnly(
         _ line: UnsafeRawBufferPointer, _ state: UnsafeRawBufferPointer, isWhole: Bool
     ) -> Bool {
         isWhole && state.count == line.count - 1 && state.baseAddress == line.baseAddress
     }
 
-    /// What stands behind the last carriage return that is followed by anything but blanks.
+    /// Returns the text after the last carriage return that is followed by anything but blanks.
     private static func lastState(of line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         var end = line.count
         while true {

@@ -1,22 +1,24 @@
-/// What stands at one offset of bytes that may be UTF-8.
+/// The UTF-8 sequence at one offset of bytes that may be ill-formed.
 package enum UTF8Sequence: Equatable {
     case scalar(UInt32, length: Int)
-    /// The longest start of a well-formed sequence (or one byte) that does not go on as it should; becomes one U+FFFD.
+    /// The longest start of a well-formed sequence (or one byte) that is not continued as it should be; becomes one
+    /// U+FFFD.
     case illFormed(length: Int)
-    /// As `illFormed`, but the bytes ended there: with more bytes it could be a scalar.
+    /// Like `illFormed`, but the bytes end there: with more bytes it could be a scalar.
     case incomplete(length: Int)
 
     /// U+FFFD in UTF-8.
     package static var replacement: StaticString { "\u{FFFD}" }
 
-    /// How many bytes it covers; at least 1.
+    /// The number of bytes that it covers; at least 1.
     package var length: Int {
         switch self {
         case .scalar(_, let length), .illFormed(let length), .incomplete(let length): length
         }
     }
 
-    /// `offset` lies inside `bytes`. Follows table 3-7 of the Unicode standard: no overlong forms, no surrogates.
+    /// Reads the sequence at `offset`, which must be inside `bytes`. Follows table 3-7 of the Unicode standard: no
+    /// overlong forms, no surrogates.
     package init(in bytes: UnsafeRawBufferPointer, at offset: Int) {
         let first = bytes[offset]
         var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -54,7 +56,7 @@ package enum UTF8Sequence: Equatable {
         self = .scalar(scalar, length: length)
     }
 
-    /// The four bytes from `offset` on, the first one lowest; zeros where there are fewer.
+    /// Returns the four bytes from `offset` on, the first one lowest, padded with zeros at the end of `bytes`.
     @inline(__always)
     package static func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt32 {
         if offset &+ 4 <= bytes.count {
@@ -63,8 +65,8 @@ package enum UTF8Sequence: Equatable {
         return bytes[offset...].reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// The length of the well-formed scalar that begins with the lowest byte of `word`; 0 where there is none, where it
-    /// is ASCII, or where it is a control character (C1).
+    /// Returns the length of the well-formed scalar that begins with the lowest byte of `word`; 0 if there is none,
+    /// or if it is ASCII or a control character (C1).
     @inline(__always)
     package static func lengthOfText(_ word: UInt32) -> Int {
         if word & 0xC0C0F0 == 0x80_80E0 {

@@ -1,6 +1,6 @@
 extension RandomAccessCollection {
-    /// The first index whose element is in the second part, where every element of the first part comes before those of
-    /// the second; `endIndex` if there is no second part. O(log n).
+    /// Returns the first index whose element satisfies the predicate; `endIndex` if none does. All elements that do
+    /// not satisfy it must come before those that do. O(log n).
     @inlinable
     package func partitioningIndex(where isInSecondPart: (Element) throws -> Bool) rethrows -> Index {
         var start = startIndex

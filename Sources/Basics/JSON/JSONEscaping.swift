@@ -1,11 +1,11 @@
 extension ByteBuffer {
-    /// The inside of a JSON string: what must not stand there as it is becomes an escape, ill-formed UTF-8 becomes
+    /// Appends the inside of a JSON string: escapes what may not be in it as it is, and replaces ill-formed UTF-8 by
     /// U+FFFD.
     package mutating func append(jsonText source: UnsafeRawBufferPointer) {
         append(source, until: .json)
     }
 
-    /// Copies JSON that somebody else has written: only what JSON allows and a line of ours does not becomes an escape.
+    /// Appends JSON from another writer. Escapes only what JSON allows but a record of ours does not.
     package mutating func append(json source: UnsafeRawBufferPointer) {
         append(source, until: .unprintable)
     }
@@ -31,8 +31,8 @@ extension ByteBuffer {
         }
     }
 
-    /// Beyond what JSON asks for: DEL and C1, which terminals obey, and the line separators, which some readers split
-    /// at.
+    /// Escapes more than JSON requires: DEL and C1, which terminals obey, and the line separators, at which some
+    /// readers split.
     private mutating func escape(_ source: UnsafeRawBufferPointer, at offset: Int) -> Int {
         let sequence = UTF8Sequence(in: source, at: offset)
         if case .scalar(let scalar, _) = sequence {

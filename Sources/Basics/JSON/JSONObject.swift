@@ -1,10 +1,10 @@
-/// One JSON object out of a line that a program wrote: its fields by name and by type. A field of another type counts as
-/// absent, and so does one that is missing. A value is read when it is asked for, so what is not costs next to nothing.
+/// One JSON object from a line written by a program: its fields by name and type. A field of another type counts as
+/// missing. A value is decoded only on access, so unused ones cost next to nothing.
 package struct JSONObject: Sendable {
     private let text: [UInt8]
     private let fields: [JSONScanner.Field]
 
-    /// nil if the bytes are not one JSON object and nothing else.
+    /// Returns nil if the bytes are not exactly one JSON object.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let fields = JSONScanner.fields(of: bytes) else { return nil }
         self.fields = fields
@@ -27,20 +27,20 @@ package struct JSONObject: Sendable {
         value(name) { Int(String(decoding: $0, as: UTF8.self)) }
     }
 
-    /// A number of seconds, as `JSONText` reads it.
+    /// The number of seconds of a field, as `JSONText` reads it.
     package func duration(_ name: StaticString) -> Duration? {
         value(name) { JSONText($0).duration }
     }
 
     package func object(_ name: StaticString) -> JSONObject? { value(name) { JSONObject($0) } }
 
-    /// Of a list, what is an object; empty if it is missing.
+    /// The elements of a list that are objects; empty if the list is missing.
     package func objects(_ name: StaticString) -> [JSONObject] { list(name) { JSONObject($0) } ?? [] }
 
-    /// Of a list, what is a string; nil if it is missing, or no list.
+    /// The elements of a list that are strings; nil if the field is missing or no list.
     package func strings(_ name: StaticString) -> [String]? { list(name) { JSONText($0).string } }
 
-    /// The members in their order, each value as the text that stands in the line.
+    /// The members in order, each value as its text in the line.
     package var members: [(name: String, json: String)] {
         text.withUnsafeBytes { text in
             fields.map { field in
@@ -54,7 +54,7 @@ package struct JSONObject: Sendable {
 
     // MARK: Values
 
-    /// What `read` makes of the value of a field; nil where there is none.
+    /// Applies `read` to the value of a field; nil if there is no such field.
     private func value<Value>(_ wanted: StaticString, _ read: (UnsafeRawBufferPointer) -> Value?) -> Value? {
         text.withUnsafeBytes { text in
             let found = fields.first { field in
@@ -66,7 +66,8 @@ package struct JSONObject: Sendable {
         }
     }
 
-    /// What `read` makes of the elements of a list, without those that it makes nothing of; nil where there is no list.
+    /// Applies `read` to the elements of a list and leaves out those for which it returns nil; nil if there is no
+    /// list.
     private func list<Element>(
         _ name: StaticString, _ read: (UnsafeRawBufferPointer) -> Element?
     ) -> [Element]? {
@@ -76,15 +77,15 @@ package struct JSONObject: Sendable {
     }
 }
 
-/// A view of one JSON value in a buffer, valid as long as the buffer is.
+/// A view of one JSON value in a buffer, valid only as long as the buffer.
 package struct JSONText {
     private let bytes: UnsafeRawBufferPointer
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// Hands out fields in their order, until `take` returns false; the text behind that is not read. `text` is what
-    /// stands between the braces of an object, or the rest of that from one of its fields on. Costs less than a
-    /// `JSONObject`. A name that has escapes is none that a program looks for, and is left out.
+    /// Passes fields in order to `take` until it returns false; the rest of the text is not read. `text` is the
+    /// content between the braces of an object, or its rest from one of its fields on. Cheaper than a `JSONObject`.
+    /// Fields whose names have escapes are skipped: no program looks for such a name.
     package static func forEachField(
         in text: UnsafeRawBufferPointer, _ take: (_ name: JSONText, _ value: JSONText) -> Bool
     ) {
@@ -98,14 +99,14 @@ package struct JSONText {
 
     package func isText(_ text: StaticString) -> Bool { text.isText(bytes) }
 
-    /// nil for anything but a string.
+    /// The decoded string; nil for anything but a string.
     package var string: String? {
         guard bytes.first == UInt8(ascii: "\"") else { return nil }
         return JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: bytes.dropFirst().dropLast()))
     }
 
-    /// Of seconds, exact to the microsecond; what lies below is cut off. nil for anything else, and for thirty thousand
-    /// years and more: nothing can be reckoned with them.
+    /// A number of seconds, truncated to the microsecond. nil for anything else, and for thirty thousand years
+    /// or more, which are of no use in calculations.
     package var duration: Duration? {
         var rest = bytes[...]
         let isNegative = rest.first == UInt8(ascii: "-")

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Why a text is not JSON.
+/// The reason why a text is not JSON.
 package struct JSONError: Error, Hashable {
     /// Without a full stop.
     package let message: String
@@ -15,18 +15,17 @@ package struct JSONError: Error, Hashable {
 
 /// Reads a JSON text (RFC 8259) from its start, value by value. The text must outlive it.
 ///
-/// `next` tells the kind of the next value. The function of that kind, or `skip`, then reads it; another one must not be
-/// called.
+/// `next` returns the kind of the next value; then the function of that kind, or `skip`, must read it, and no other.
 package struct JSONScanner {
     package enum Kind { case object, list, string, number, bool, null }
 
     /// A name or a string.
     package struct Text: Sendable {
-        /// Between the quotes.
+        /// The range between the quotes.
         let range: Range<Int>
         let isEscaped: Bool
 
-        /// Of its opening quote, in bytes from the start of the text.
+        /// The place of its opening quote, in bytes from the start of the text.
         package var place: Int { range.lowerBound - 1 }
     }
 
@@ -35,7 +34,7 @@ package struct JSONScanner {
         let value: Range<Int>
     }
 
-    /// More than outputs of steps may have.
+    /// More than the outputs of steps may have.
     private static let mostNesting = 128
 
     private let bytes: UnsafeRawBufferPointer
@@ -72,7 +71,7 @@ package struct JSONScanner {
 
     // MARK: Values
 
-    /// The kind of the next value by its first character. Throws where none begins.
+    /// Returns the kind of the next value by its first character. Throws if no value begins there.
     package mutating func next() throws(JSONError) -> Kind {
         skipBlanks()
         guard let byte = peek else { throw error("the text ends where a value is expected") }
@@ -87,7 +86,7 @@ package struct JSONScanner {
         }
     }
 
-    /// Reads a value of any kind. Returns its place.
+    /// Reads a value of any kind and returns its range.
     @discardableResult
     package mutating func skip() throws(JSONError) -> Range<Int> {
         let kind = try next()
@@ -157,7 +156,7 @@ package struct JSONScanner {
         offset += count
     }
 
-    /// Reads a number. Returns its place; `isWhole` if it has neither a fraction nor an exponent.
+    /// Reads a number and returns its range; `isWhole` if it has neither a fraction nor an exponent.
     package mutating func number() throws(JSONError) -> (place: Range<Int>, isWhole: Bool) {
         let start = offset
         if peek == UInt8(ascii: "-") { offset += 1 }
@@ -187,7 +186,7 @@ package struct JSONScanner {
         guard offset > start else { throw error("expected a digit") }
     }
 
-    /// Reads a string. Returns its place, which `decoded` turns into its value.
+    /// Reads a string and returns its place, from which `decoded` makes its value.
     package mutating func string() throws(JSONError) -> Text {
         let start = offset + 1
         var end = start
@@ -212,14 +211,14 @@ package struct JSONScanner {
         throw JSONError("the text that begins here is not closed", at: offset)
     }
 
-    /// The value of a name or a string, its escapes replaced.
+    /// Returns the value of a name or a string with its escapes decoded.
     package func decoded(_ text: Text) -> String {
         JSONEscape.text(of: UnsafeRawBufferPointer(rebasing: bytes[text.range]))
     }
 
     // MARK: Whole texts
 
-    /// The fields of a text that is one object and nothing else; nil for any other.
+    /// Returns the fields of a text that is exactly one object; nil for any other text.
     static func fields(of bytes: UnsafeRawBufferPointer) -> [Field]? { try? readFields(of: bytes) }
 
     private static func readFields(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Field]? {
@@ -234,7 +233,7 @@ package struct JSONScanner {
         return fields
     }
 
-    /// The places of the elements of a text that is one list and nothing else; nil for any other.
+    /// Returns the ranges of the elements of a text that is exactly one list; nil for any other text.
     static func elements(of bytes: UnsafeRawBufferPointer) -> [Range<Int>]? { try? readElements(of: bytes) }
 
     private static func readElements(of bytes: UnsafeRawBufferPointer) throws(JSONError) -> [Range<Int>]? {
@@ -246,7 +245,7 @@ package struct JSONScanner {
         return elements
     }
 
-    /// As `JSONText.forEachField`.
+    /// Works like `JSONText.forEachField`.
     static func forEachField(in bytes: UnsafeRawBufferPointer, _ take: (Field) -> Bool) {
         var scanner = JSONScanner(bytes, depthLimit: mostNesting)
         var isWanted = true
@@ -265,7 +264,7 @@ extension StaticString {
     }
 }
 
-/// A character that is written with a backslash.
+/// Characters that are written with a backslash.
 enum JSONEscape {
     /// Decodes the inside of a string whose escapes are valid.
     static func text(of bytes: UnsafeRawBufferPointer) -> String {
@@ -285,7 +284,7 @@ enum JSONEscape {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// Reads what follows a backslash.
+    /// Reads the part of an escape after the backslash.
     static func read(_ bytes: UnsafeRawBufferPointer, _ offset: inout Int) throws(JSONError) -> Unicode.Scalar {
         let start = offset - 1
         guard offset < bytes.count else { throw JSONError("the text ends in an escape", at: offset) }
@@ -305,7 +304,7 @@ enum JSONEscape {
         if code & 0xFC00 == 0xD800, bytes[offset...].starts(with: "\\u".utf8) {
             offset += 2
             let low = try unit(bytes, &offset)
-            // Another half or none keeps the code that of a surrogate.
+            // Without a matching second half the code remains a surrogate.
             if low & 0xFC00 == 0xDC00 { code = 0x10000 + (code & 0x3FF) << 10 + (low & 0x3FF) }
         }
         guard let scalar = Unicode.Scalar(code) else {

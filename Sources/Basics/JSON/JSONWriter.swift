@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Writes JSON into one growing buffer that can be used again and again; knows nothing of events or diagnostics.
+/// Writes JSON into one growing, reusable buffer; knows nothing of events or diagnostics.
 ///
 ///     var json = JSONWriter()
 ///     json.object { json in
@@ -9,39 +9,39 @@ internal import Glibc
 ///     }
 ///     json.newline()
 ///
-/// The result is ASCII where the text is, valid UTF-8 always, and never holds a raw control character (C0, DEL, C1) or
-/// a line separator, so that one value without `newline()` is one line in every reader's eyes. Fields stand in the
-/// order of the calls; their names are literals, or written with `key(_:)`, and the caller answers for using each once.
-/// A call allocates only when the buffer has to grow.
+/// The result is always valid UTF-8, ASCII where the text is. It never holds a raw control character (C0, DEL, C1) or
+/// a line separator, so every reader sees one value without `newline()` as one line. Fields are in the order of the
+/// calls; their names are literals, or written with `key(_:)`. The caller is responsible for using each name once. A
+/// call allocates only when the buffer has to grow.
 package struct JSONWriter: ~Copyable {
     private var buffer: ByteBuffer
     private var needsComma = false
 
     package init(capacity: Int = 4096) { buffer = ByteBuffer(capacity: capacity) }
 
-    /// A copy of what has been written since the last `removeAll()`.
+    /// A copy of the bytes written since the last `removeAll()`.
     package var bytes: [UInt8] { buffer.bytes }
 
-    /// How many bytes have been written since then.
+    /// The number of bytes written since the last `removeAll()`.
     package var count: Int { buffer.count }
 
-    /// The same as a text.
+    /// The written bytes as text.
     package var text: String { buffer.text }
 
     package borrowing func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
         buffer.withUnsafeBytes(body)
     }
 
-    /// Empties the buffer and keeps its memory.
+    /// Empties the buffer and keeps its memory, up to 512 KiB.
     package mutating func removeAll() {
         buffer.removeAll()
         needsComma = false
     }
 
-    /// Writes all that has been written once more.
+    /// Appends the whole content a second time.
     package mutating func repeatAll() { buffer.append(buffer.bytes) }
 
-    /// Ends a record.
+    /// Ends a record with a line feed.
     package mutating func newline() {
         buffer.append(UInt8(ascii: "\n"))
         needsComma = false
@@ -49,23 +49,23 @@ package struct JSONWriter: ~Copyable {
 
     // MARK: Containers
 
-    /// `{…}` as a value; `members` writes the fields.
+    /// Writes `{…}` as a value; `members` writes the fields.
     package mutating func object(_ members: (inout JSONWriter) -> Void) {
         enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
     }
 
-    /// `[…]` as a value; `elements` writes the values.
+    /// Writes `[…]` as a value; `elements` writes the values.
     package mutating func array(_ elements: (inout JSONWriter) -> Void) {
         enclose(UInt8(ascii: "["), UInt8(ascii: "]"), elements)
     }
 
-    /// A field whose value is an object.
+    /// Writes a field whose value is an object.
     package mutating func object(_ key: StaticString, _ members: (inout JSONWriter) -> Void) {
         name(key)
         object(members)
     }
 
-    /// A field whose value is an array.
+    /// Writes a field whose value is an array.
     package mutating func array(_ key: StaticString, _ elements: (inout JSONWriter) -> Void) {
         name(key)
         array(elements)
@@ -94,7 +94,7 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    /// Seconds as a number, cut to microseconds: `12`, `0.25`.
+    /// Writes seconds as a number, truncated to microseconds: `12`, `0.25`.
     package mutating func value(_ seconds: Duration?) {
         guard let seconds else { return null() }
         separate()
@@ -102,7 +102,7 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    /// A string from bytes that need not be UTF-8: each ill-formed sequence becomes one U+FFFD, as in
+    /// Writes a string from bytes that need not be UTF-8: each ill-formed sequence becomes one U+FFFD, as in
     /// `String(decoding:)`.
     package mutating func value(repairing raw: UnsafeRawBufferPointer) {
         separate()
@@ -112,7 +112,7 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    /// A value that is JSON already, on one line; escapes what this writer would escape.
+    /// Writes a value that is JSON already, on one line; escapes whatever this writer escapes.
     package mutating func value(json text: String) {
         separate()
         var text = text
@@ -143,7 +143,7 @@ package struct JSONWriter: ~Copyable {
         value(boolean)
     }
 
-    /// Seconds as a number, cut to microseconds.
+    /// Writes a field of seconds as a number, truncated to microseconds.
     package mutating func field(_ key: StaticString, _ seconds: Duration?) {
         name(key)
         value(seconds)
@@ -162,7 +162,7 @@ package struct JSONWriter: ~Copyable {
         value(repairing: raw)
     }
 
-    /// A time in UTC as RFC 3339 with microseconds, counted from 1970.
+    /// Writes a time, in microseconds since 1970, as RFC 3339 in UTC.
     package mutating func timestamp(_ key: StaticString, microseconds: Int64) {
         name(key)
         buffer.append(UInt8(ascii: "\""))
@@ -171,7 +171,7 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    /// A field whose value needs no escapes.
+    /// Writes a field whose value needs no escapes.
     package mutating func field(_ key: StaticString, literal: StaticString) {
         name(key)
         buffer.append(UInt8(ascii: "\""))
@@ -185,7 +185,7 @@ package struct JSONWriter: ~Copyable {
         null()
     }
 
-    /// The name of a field that is not known beforehand; the next call writes its value.
+    /// Writes a field name that is not a literal; the next call must write its value.
     package mutating func key(_ key: String) {
         separate()
         appendQuoted(key)
@@ -194,7 +194,7 @@ package struct JSONWriter: ~Copyable {
 
     // MARK: Pieces
 
-    /// The names of our formats need no escapes.
+    /// Field names of our formats need no escapes.
     private mutating func name(_ key: StaticString) {
         buffer.append(fieldName: key, isFirst: !needsComma)
         needsComma = false
@@ -242,7 +242,7 @@ package struct JSONWriter: ~Copyable {
 }
 
 extension ByteBuffer {
-    /// Appends `,"name":`, without the comma for the first field of an object. A step writes fifty of them.
+    /// Appends `,"name":`, without the comma for the first field of an object. Each step writes fifty of them.
     fileprivate mutating func append(fieldName name: StaticString, isFirst: Bool) {
         let size = name.utf8CodeUnitCount
         reserve(size + 4)

@@ -1,21 +1,22 @@
+internal import CLinux
 internal import Glibc
 
-/// An entry of a folder, as it is read. Nothing is copied.
+/// An entry of an open folder. Nothing is copied.
 package struct FolderEntry {
-    /// What the file system says without a further look; `other` may be anything.
+    /// The type that readdir(3) reports without stat(2); `other` may be anything.
     package enum Kind {
         case file, folder, link, other
     }
 
-    /// With a NUL behind it, and good until the next entry is read. Need not be UTF-8; may be `.` or `..`.
+    /// Ends with a NUL and is valid until the next entry is read. Need not be UTF-8; may be `.` or `..`.
     package let name: UnsafePointer<CChar>
     package let kind: Kind
 
     private static let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name).unsafelyUnwrapped
 
-    /// The next one of a stream that `opendir` has opened; nil at the end.
+    /// Returns the next entry of a stream opened by `opendir`; nil at the end.
     package static func next(in stream: OpaquePointer) throws(SystemError) -> FolderEntry? {
-        // The end of the folder and an error differ in this alone.
+        // Only `errno` distinguishes the end of the folder from an error.
         errno = 0
         guard let entry = readdir(stream) else {
             let error = errno
@@ -32,4 +33,20 @@ package struct FolderEntry {
         let name = UnsafeRawPointer(entry) + nameOffset
         return FolderEntry(name: name.assumingMemoryBound(to: CChar.self), kind: kind)
     }
+}
+
+/// Removes a folder with its content. Follows no link and has no limit of depth. Grants itself missing permissions
+/// first, because tools leave read-only folders behind.
+///
+/// No other process may change the content meanwhile.
+package enum FolderRemoval {
+    /// Removes as much as possible and throws the first error for what is left. O(entries), without allocating
+    /// memory.
+    package static func remove(_ path: String) throws(SystemError) {
+        let result = clinux_remove_folder(path)
+        guard result == 0 else { throw SystemError(-result) }
+    }
+
+    /// Removes the path if it is a folder of this user and no link; otherwise does nothing.
+    package static func removeOwn(_ path: String) { _ = clinux_remove_own_folder(path) }
 }

@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The absolute path without links; nil, with `errno` set, where it leads nowhere.
+/// Returns the absolute path without links; nil, with `errno` set, if the path leads nowhere.
 package func resolvedPath(_ path: String) -> String? {
     guard let found = realpath(path, nil) else { return nil }
     defer { free(found) }
     return String(cString: found)
 }
 
-/// Where a file stands that is written, or made, by this path: what links lead to, also those that lead to nothing yet.
-/// Nil where no folder is for it.
+/// Returns the path of the file that writing to `path` changes or creates: links are followed even if their target
+/// does not exist yet. nil if there is no folder for the file.
 package func writtenPath(_ path: String) -> String? {
     var path = path
     // As many links as the kernel follows: path_resolution(7).

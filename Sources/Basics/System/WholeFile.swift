@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Reading and writing to the end, whatever signals come between and however little one call takes.
+/// Reads and writes whole files: continues after signals and short reads or writes.
 package enum WholeFile {
-    /// Everything from where the descriptor stands, at most `limit` bytes and one more, so that going over the limit
-    /// shows. Waits for a descriptor that is non-blocking. `size` is what is expected, if anything is known of it.
+    /// Reads everything from the current offset on, but at most `limit` bytes and one more, so that the caller sees
+    /// when the limit is exceeded. Waits if the descriptor is non-blocking. `size` is the expected size, if known.
     package static func read(
         _ descriptor: Int32, limit: Int = .max - 1, expecting size: Int = 0
     ) throws(SystemError) -> [UInt8] {
@@ -18,7 +18,7 @@ package enum WholeFile {
                 }
             }
             if let failure { throw failure }
-            // Less than was wanted is the end.
+            // Fewer bytes than wanted: the end of the file.
             if bytes.count - before < wanted || bytes.count > limit { return bytes }
             wanted = min(bytes.count, limit + 1 - bytes.count)
         }
@@ -71,4 +71,17 @@ package enum WholeFile {
         var request = pollfd(fd: descriptor, events: Int16(events), revents: 0)
         poll(&request, 1, -1)
     }
+}
+
+/// The error number of a failed system call.
+package struct SystemError: Error, Hashable {
+    package let number: Int32
+
+    package init(_ number: Int32) { self.number = number }
+
+    /// The error of the call that has just failed.
+    package static var last: SystemError { SystemError(errno) }
+
+    /// The system's message in lower case: `no such file or directory`.
+    package var words: String { String(cString: strerror(number)).lowercased() }
 }

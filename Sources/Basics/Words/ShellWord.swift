@@ -1,6 +1,6 @@
 extension String {
-    /// The text as a word that a POSIX shell takes literally: as it is where no shell finds anything in it, and in
-    /// single quotes elsewhere.
+    /// The text as a word that a POSIX shell takes literally: unchanged if it has no special characters, otherwise in
+    /// single quotes.
     package var shellWord: String {
         let isPlain =
             !isEmpty

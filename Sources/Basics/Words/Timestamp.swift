@@ -1,13 +1,14 @@
 /// A wall-clock time as RFC 3339 in UTC, `2026-01-31T23:59:59.123456Z`, without a calendar library.
 package enum Timestamp {
-    /// The same to the second and without the zone: `2026-01-31T23:59:59`. gmtime(3) would read the zone files.
+    /// Returns the time to the second and without the zone: `2026-01-31T23:59:59`. gmtime(3) would read the zone
+    /// files.
     package static func text(secondsSince1970: Int64) -> String {
         var buffer = ByteBuffer(capacity: 32)
         append(microseconds: secondsSince1970 * 1_000_000, to: &buffer)
         return buffer.withUnsafeBytes { String(decoding: $0.prefix { $0 != UInt8(ascii: ".") }, as: UTF8.self) }
     }
 
-    /// `microseconds` since 1970; years 0000 to 9999, which four digits can say.
+    /// Appends the time of `microseconds` since 1970, for years 0000 to 9999, which have four digits.
     package static func append(microseconds: Int64, to buffer: inout ByteBuffer) {
         let (days, ofDay) = floorDivide(microseconds, by: 86_400_000_000)
         let (year, month, day) = civilDate(daysSince1970: days)
@@ -32,7 +33,7 @@ package enum Timestamp {
         buffer.append(UInt8(ascii: "Z"))
     }
 
-    /// The time that `append` has written, in microseconds since 1970; nil for any other text.
+    /// Parses a time in the form that `append` writes, as microseconds since 1970; nil for any other text.
     package static func microseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         let form = Array("0000-00-00T00:00:00.000000Z".utf8)
@@ -59,7 +60,8 @@ package enum Timestamp {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    /// The Gregorian date, by eras of 400 years that start on 1 March, so that the leap day comes last.
+    /// Returns the Gregorian date, computed in eras of 400 years that start on 1 March, so that the leap day comes
+    /// last.
     static func civilDate(daysSince1970: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floorDivide(daysSince1970 + 719_468, by: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

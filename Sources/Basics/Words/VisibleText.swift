@@ -1,11 +1,11 @@
-/// Makes text from outside harmless, and is the only code that does: it escapes what a terminal or a CI runner would
-/// obey and what would change how the text around it reads.
+/// Makes text from outside harmless; no other code does that. Escapes whatever a terminal or a CI runner would obey,
+/// and whatever changes how the surrounding text reads.
 ///
-/// All that flowrun prints passes here: names of files, ids and values one by one as `visible`, whole answers as
+/// Everything that flowrun prints passes here: file names, ids and values one by one as `visible`, whole answers as
 /// `harmlessLines` or, in JSON, as `harmlessJSON`.
 package enum VisibleText {
-    /// Whether a scalar is shown as an escape: control characters (C0, DEL, C1), line separators, marks that change the
-    /// direction of writing, and what takes no room.
+    /// True if a scalar is shown as an escape: control characters (C0, DEL, C1), line separators, marks that change
+    /// the direction of writing, and invisible characters.
     package static func isEscaped(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x61C: false
@@ -16,8 +16,8 @@ package enum VisibleText {
         }
     }
 
-    /// The index of the first byte of a command that a CI runner obeys anywhere in a line (`##[` of GitHub, `##vso[` of
-    /// Azure), which is then escaped; nil if there is none.
+    /// Returns the index of the first command that a CI runner obeys anywhere in a line (`##[` of GitHub, `##vso[` of
+    /// Azure), whose first byte is then escaped; nil if there is none.
     fileprivate static func command(in text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var offset = start
         while let mark = text[offset...].firstIndex(of: UInt8(ascii: "#")) {
@@ -30,7 +30,7 @@ package enum VisibleText {
 }
 
 extension ByteBuffer {
-    /// The one notation for what is not shown as it is: `\x1b`, beyond two digits `\u{202e}`.
+    /// Appends the escape of a scalar: `\x1b`, beyond two digits `\u{202e}`. All escapes have this notation.
     package mutating func append(escaped scalar: UInt32) {
         if scalar <= 0xFF {
             append(literal: #"\x"#)
@@ -42,7 +42,7 @@ extension ByteBuffer {
         }
     }
 
-    /// Appends text as a part of one line, whatever it holds.
+    /// Appends arbitrary text as a part of one line.
     package mutating func append(visible text: String) {
         var text = text
         text.withUTF8 { text in
@@ -73,15 +73,15 @@ extension ByteBuffer {
 }
 
 extension String {
-    /// The text as a part of one line, with escapes for what a terminal would obey.
+    /// The text as a part of one line, with escapes for whatever a terminal would obey.
     package var visible: String {
         var buffer = ByteBuffer(capacity: utf8.count + 16)
         buffer.append(visible: self)
         return buffer.text
     }
 
-    /// Escapes in whole lines what a terminal or a CI runner would obey, `::` at the start of a line included; line
-    /// ends and tabs stay. The caller answers for what stands within a line.
+    /// The text with escapes for whatever a terminal or a CI runner would obey, including `::` at the start of a
+    /// line. Line feeds and tabs remain. The caller is responsible for the parts within a line.
     package var harmlessLines: String {
         var buffer = ByteBuffer(capacity: utf8.count + 16)
         var isFirst = true
@@ -100,7 +100,7 @@ extension String {
         return buffer.text
     }
 
-    /// JSON in whose strings the same characters become JSON's own escapes.
+    /// JSON with those characters written as JSON's own escapes in its strings.
     package var harmlessJSON: String {
         guard utf8.contains(where: { $0 >= 0x80 || $0 == UInt8(ascii: "#") }) else { return self }
         let text = replacing("##[", with: #"\u0023#["#).replacing("##vso[", with: #"\u0023#vso["#)
@@ -118,7 +118,7 @@ extension String {
 }
 
 extension ByteBuffer {
-    /// A part of a line; tabs stay as they are.
+    /// Appends a part of a line; tabs remain.
     fileprivate mutating func append(harmless text: Substring) {
         var isFirst = true
         for piece in text.split(separator: "\t", omittingEmptySubsequences: false) {

@@ -20,8 +20,8 @@
 #include "Sentinel.h"
 #include "Start.h"
 
-/// What a new process is made of, and what kept it from becoming its program. All that pointers lead to stays as it is
-/// until the process is reaped.
+/// The parts of a new process, and the error that kept it from becoming its program. Everything that the pointers
+/// lead to stays unchanged until the process is reaped.
 struct clinux_child {
     const char *path;              // no search: absolute, or relative to the working directory
     char *const *argv;
@@ -44,31 +44,31 @@ struct clinux_child {
 
 enum { CLINUX_FAILED_SETUP, CLINUX_FAILED_CHDIR, CLINUX_FAILED_EXEC };
 
-/// Starts a process as the leader of a new session, or with a terminal of a new process group, which becomes the
-/// terminal's foreground group: no descriptor above 2, empty signal mask. Returns its number, or a negative error number.
-/// The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller. `child` and
-/// `stack` are the new process' until it is reaped. From one thread only.
+/// Starts a process as the leader of a new session or, with a terminal, of a new process group, which becomes the
+/// terminal's foreground group: no descriptor above 2, empty signal mask. Returns its number, or a negative error
+/// number. The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller.
+/// `child` and `stack` belong to the new process until it is reaped. From one thread only.
 pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd);
 
-/// A stack for `clinux_spawn` with a guard below it; NULL with errno where there is no memory.
+/// Makes a stack for `clinux_spawn` with a guard page below it; NULL with errno if there is no memory.
 void *clinux_make_stack(void);
 void clinux_free_stack(void *stack);
 
-/// Says that all descriptors above 2 are close-on-exec: those that are open are made so, and later ones are opened so.
-/// New processes need not close anything then.
+/// Makes all descriptors above 2 close-on-exec, and promises that later ones are opened so. New processes need not
+/// close anything then.
 void clinux_close_all_on_exec(void);
 
-/// How a process ended and what it used.
+/// The end of a process and the resources that it used.
 struct clinux_ending {
     int code;   // CLD_EXITED, CLD_KILLED or CLD_DUMPED
     int status; // exit status or signal number
     struct rusage usage;
 };
 
-/// Reaps the process behind a pidfd. Returns 1 when it has ended, 0 when it has not, or a negative error number.
+/// Reaps the process behind a pidfd. Returns 1 if it has ended, 0 if it has not, or a negative error number.
 int clinux_reap(int pidfd, struct clinux_ending *ending);
 
-/// By which signal the child behind a pidfd has been stopped since this was last asked; 0 if by none.
+/// Returns the signal that has stopped the child behind a pidfd since the last call; 0 if none has.
 int clinux_stop_of(int pidfd);
 
 /// renameat2(2) that replaces nothing; -1 with errno on failure.
@@ -78,43 +78,44 @@ int clinux_rename_new(int folder, const char *name, int new_folder, const char *
 int clinux_pidfd_open(pid_t pid);
 int clinux_pidfd_send_signal(int pidfd, int signal);
 
-/// Signals the process group that the process behind a pidfd has led, also when that process is reaped. -1 with errno:
-/// ESRCH when nobody is left in it, EINVAL before Linux 6.9.
+/// Signals the process group that the process behind a pidfd has led, also when that process is reaped. -1 with
+/// errno: ESRCH if no process is left in it, EINVAL before Linux 6.9.
 int clinux_pidfd_signal_group(int pidfd, int signal);
 
-/// A pipe, close-on-exec; the read end does not block, the write end does, as programs expect of their standard output.
-/// Returns 0, or a negative error number.
+/// Makes a pipe, close-on-exec; the read end does not block, the write end does, as programs expect of their standard
+/// output. Returns 0, or a negative error number.
 int clinux_pipe(int *reading, int *writing);
 
-/// Asks for a pipe of that many bytes; a refusal does no harm.
+/// Asks the kernel for a pipe of that many bytes; a refusal does no harm.
 void clinux_grow_pipe(int pipe, size_t size);
 
-/// A file in memory that holds these bytes, to be read from its start; close-on-exec. -1 with errno on failure.
+/// Makes a file in memory that holds these bytes, to be read from its start; close-on-exec. -1 with errno on failure.
 int clinux_memory_file(const void *bytes, size_t count);
 
-/// How many processors this process may use, at least 1.
+/// Returns the number of processors that this process may use, at least 1.
 int clinux_usable_cores(void);
 
-/// A socket in a folder that listens for connections of the same machine, close-on-exec, not blocking, for its owner only.
-/// `name` is short; the folder's path may be as long as it likes. Returns the descriptor, or -1 with errno.
+/// Makes a socket in a folder that listens for connections from the same machine, close-on-exec, not blocking, for
+/// its owner only. `name` is short; the folder's path may be as long as it likes. Returns the descriptor, or -1 with
+/// errno.
 int clinux_listen(int folder, const char *name);
 
-/// Takes a connection; `*peer` is the user at its other end. Close-on-exec, not blocking. -1 with errno, EAGAIN when
+/// Accepts a connection; `*peer` is the user at its other end. Close-on-exec, not blocking. -1 with errno, EAGAIN if
 /// there is none.
 int clinux_accept(int listener, uid_t *peer);
 
-/// Connects to a socket in a folder, to read and write with a limit in seconds on each wait. Close-on-exec. Returns the
-/// descriptor, or -1 with errno.
+/// Connects to a socket in a folder, to read and write with a limit in seconds on each wait. Close-on-exec. Returns
+/// the descriptor, or -1 with errno.
 int clinux_connect(int folder, const char *name, int limit);
 
-/// Writes to a pipe what goes without waiting, whatever its flags say. Returns how much that was, or -1 with errno: EAGAIN
-/// when nothing went, EOPNOTSUPP, EINVAL or ENOSYS where the kernel cannot do that.
+/// Writes to a pipe as much as it takes without waiting, whatever its flags. Returns the number of bytes, or -1 with
+/// errno: EAGAIN if nothing was written, EOPNOTSUPP, EINVAL or ENOSYS if the kernel cannot do that.
 ssize_t clinux_write_now(int pipe, const void *bytes, size_t count);
 
-/// Whether two descriptors are one terminal, of which one may be called /dev/tty.
+/// Returns 1 if two descriptors are the same terminal, one of which may be called /dev/tty.
 int clinux_same_terminal(int left, int right);
 
-/// The signals that are ignored now; signal n is bit n - 1.
+/// Returns the signals that are ignored now; signal n is bit n - 1.
 uint64_t clinux_ignored_signals(void);
 
 #endif

@@ -1,4 +1,4 @@
-// The guard: the process that was started, which outlives the one that does the work.
+// The guard: the process that was started, which outlives the runner, the process that does the work.
 #ifndef CLINUX_GUARD_H
 #define CLINUX_GUARD_H
 
@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/// What a runner knows of its guard.
+/// The facts that a runner knows about its guard.
 struct clinux_guard {
     pid_t pid;
     int pidfd;     // readable once the guard has ended; close-on-exec
@@ -16,43 +16,43 @@ struct clinux_guard {
 
 /// Makes the calling process the guard of a new one and returns in the new one, the runner, with the caller's signal
 /// mask. Does nothing in a runner, which has a guard already. Called while there is only one thread. The guard never
-/// returns: it adopts and reaps what the run's processes leave behind, hands the signals that it gets on to the runner,
-/// stops when the runner stops, and ends as the runner has ended, once it has killed what is left of the run. Returns 0,
-/// or a negative error number where there is no process for the runner; the caller may go on without a guard.
+/// returns: it adopts and reaps what the run's processes leave behind, passes the signals that it gets on to the
+/// runner, stops when the runner stops, and ends as the runner has ended, once it has killed what is left of the run.
+/// Returns 0, or a negative error number if there is no process for the runner; the caller may go on without a guard.
 int clinux_enter_guard(void);
 
-/// The guard of this process; NULL if it has none.
+/// Returns the guard of this process; NULL if it has none.
 const struct clinux_guard *clinux_guard(void);
 
 /// Makes the calling process adopt the orphans below it, for a runner whose guard has ended.
 void clinux_adopt_orphans(void);
 
-/// Tells the guard that the terminal is lent to a command, with the modes that it is to get back; NULL: it is not lent.
-/// Where the runner dies meanwhile, the guard takes it back.
+/// Notes for the guard that the terminal is lent to a command, with the modes to restore; NULL: it is not lent. If
+/// the runner dies meanwhile, the guard takes the terminal back.
 void clinux_note_terminal(const struct termios *modes);
 
-/// Tells the guard the absolute path of a folder to remove when the run ends, however it ends; NULL: there is none any
-/// more.
+/// Notes for the guard the absolute path of a folder to remove when the run ends, however it ends; NULL: there is
+/// none any more.
 void clinux_note_temporary_folder(const char *path);
 
-/// The process number of the sentinel, a child of the guard that ends what guard and runner leave when both are killed
-/// together; 0 where there is none, as in the first five milliseconds.
+/// Returns the process number of the sentinel, a child of the guard that ends what guard and runner leave when both
+/// are killed together; 0 if there is none, as in the first five milliseconds.
 pid_t clinux_sentinel(void);
 
-/// 1 if a new process has to ask the kernel to end it with the runner, because no sentinel would find it.
+/// Returns 1 if a new process has to ask the kernel to end it with the runner, because no sentinel would find it.
 int clinux_wants_death_signal(void);
 
-/// A mark is a limit on real-time scheduling (RLIMIT_RTTIME) that nothing ever reaches: every process inherits it, across
-/// fork, exec and a new session, and whoever may signal a process can read it. Bits 56 to 62 are the level, which falls by
-/// one with each flowrun inside another, because a limit can only be lowered. Bits 24 to 55 name the run, bits 0 to 23 the
-/// command; 0 is a command whose processes may outlive the run.
+/// A mark is a limit on real-time scheduling (RLIMIT_RTTIME) that nothing ever reaches: every process inherits it,
+/// across fork, exec and a new session, and a process that may signal another can read its mark. Bits 56 to 62 are
+/// the level, which falls by one with each flowrun inside another, because a limit can only be lowered. Bits 24 to 55
+/// name the run, bits 0 to 23 the command; 0 is a command whose processes may outlive the run.
 enum { CLINUX_MARK_LEVEL = 56, CLINUX_MARK_RUN = 24 };
 
-/// A mark for a new run with the command 0; 0 where none can be set.
+/// Makes a mark for a new run with the command 0; 0 if none can be set.
 uint64_t clinux_make_mark(void);
 
-/// The mark of a process, also of a zombie. Returns 1, 0 if the process has none, or a negative error number: that of a
-/// process that is gone is -ESRCH.
+/// Reads the mark of a process, also of a zombie. Returns 1, 0 if the process has none, or a negative error number:
+/// -ESRCH if the process is gone.
 int clinux_mark(pid_t pid, uint64_t *mark);
 
 #endif

@@ -8,8 +8,8 @@
 struct clinux_guard;
 
 /// Kills all processes that have a run's mark and may not outlive it, children or not, and waits until they are dead;
-/// only a process that hangs in the kernel may take longer than `limit`, in seconds. For this process' own run it also
-/// empties the leaves of cgroup v2. Leaves the process group `spared` alone. Allocates nothing.
+/// only a process that hangs in the kernel may take longer than `limit`, in seconds. For this process' own run it
+/// also empties the cgroup leaves. Leaves the process group `spared` alone. Allocates nothing.
 void clinux_end_marked(uint64_t mark, pid_t spared, double limit);
 
 /// Makes the calling process, a child of the guard, the sentinel of a run. It takes a name, a session and a process

@@ -1,13 +1,13 @@
 internal import Workflow
 
-/// A command line that has been read: the command, its options and its operands.
+/// A parsed command line: the command, its options and its operands.
 struct Arguments {
-    /// nil if none is written, which means `run`.
+    /// nil if none is given, which means `run`.
     var command: Command?
     var operands: [String] = []
-    /// What follows `--`, for the steps of a run; of other commands that is operands.
+    /// The words after `--`, for the steps of a run; for other commands those words are operands.
     var passed: [String] = []
-    /// Whether help is asked for, of the command or of all.
+    /// True if help is requested, for the command or in general.
     var isHelp = false
     /// Options in the order of the command line.
     var given: [Given] = []
@@ -19,34 +19,34 @@ struct Arguments {
 
     func has(_ name: Option.Name) -> Bool { given.contains { $0.option.name == name } }
 
-    /// The value that counts: the last one. nil if the option is not given, or has no value.
+    /// Returns the last value of an option; nil if the option is not given, or has no value.
     func value(_ name: Option.Name) -> String? { given.last { $0.option.name == name }?.value }
 
-    /// The values of a repeatable option, in order.
+    /// Returns the values of a repeatable option, in order.
     func values(_ name: Option.Name) -> [String] {
         given.compactMap { $0.option.name == name ? $0.value : nil }
     }
 
-    /// The value of an option that takes one of the words of `type`; the parser has refused others.
+    /// Returns the value of an option that accepts one of the words of `type`; the parser has rejected all others.
     func choice<Choice: RawRepresentable<String>>(_ name: Option.Name, of type: Choice.Type = Choice.self) -> Choice? {
         value(name).flatMap(Choice.init)
     }
 
-    /// An option that takes a duration; nil if it is not given.
+    /// Returns the value of an option as a duration; nil if it is not given.
     func duration(_ name: Option.Name) throws(CommandError) -> Duration? {
         guard let given = given.last(where: { $0.option.name == name }), let text = given.value else { return nil }
         if let duration = Duration(workflowText: text) { return duration }
         throw .usage("\(given.option.spelling) \(text): expected a duration such as 90s, 10m or 1h30m")
     }
 
-    /// An option that takes a size, in bytes; nil if it is not given.
+    /// Returns the value of an option as a size in bytes; nil if it is not given.
     func size(_ name: Option.Name) throws(CommandError) -> Int? {
         guard let given = given.last(where: { $0.option.name == name }), let text = given.value else { return nil }
         if case .size(let size) = SizeText.read(text) { return size }
         throw .usage("\(given.option.spelling) \(text): expected \(SizeText.expected)")
     }
 
-    /// `--jobs`; nil if it is not given.
+    /// Returns the value of `--jobs`; nil if it is not given.
     func jobs() throws(CommandError) -> Int? {
         guard let text = value(.jobs) else { return nil }
         guard let jobs = Int(text) else { throw .usage("-j \(text): expected a whole number, at least 1") }
@@ -54,5 +54,18 @@ struct Arguments {
             throw .usage("-j \(jobs): at least one step must be allowed to run; leave -j out for all cores")
         }
         return jobs
+    }
+}
+
+/// A `NAME=VALUE` of the command line.
+struct Assignment: Sendable {
+    let name: String
+    let value: String
+
+    /// Returns nil if there is no `=`.
+    init?(_ text: String) {
+        guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+        name = String(text[..<equals])
+        value = String(text[text.utf8.index(after: equals)...])
     }
 }

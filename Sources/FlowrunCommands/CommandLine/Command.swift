@@ -1,3 +1,5 @@
+internal import CLinux
+
 /// The commands of flowrun, in the order in which help shows them.
 package enum Command: String, CaseIterable, Sendable {
     case run, check, plan, graph, list, ctl, why, runs, replay, `init`, explain, completion
@@ -20,7 +22,7 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// What follows the command apart from its options.
+    /// The operands that the command accepts.
     var operands: [Operand] {
         switch self {
         case .run:
@@ -44,7 +46,7 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether its operands may be steps.
+    /// True if its operands may be steps.
     var takesSteps: Bool { operands.contains { if case .steps = $0.completion { true } else { false } } }
 
     /// The lines after `usage:`.
@@ -61,7 +63,7 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// What else a reader of the command's help should know; empty if the options say it all.
+    /// Further text for the command's help; empty if the options are enough.
     var details: String {
         switch self {
         case .check: "Exits with 0 when there is no error and with 2 when there is one."
@@ -107,10 +109,10 @@ package enum Command: String, CaseIterable, Sendable {
         }
     }
 
-    /// Values of `--format` that later versions will take.
+    /// Values of `--format` that later versions will accept.
     static let plannedFormats = ["svg"]
 
-    /// Words that later versions will take for commands, where the file has no step of that name.
+    /// Words that later versions will accept as commands, unless the file has a step of that name.
     static let planned = ["watch"]
 }
 
@@ -150,7 +152,7 @@ struct CommandSet: OptionSet, Sendable {
     static let completion = CommandSet(rawValue: 512)
     static let runs = CommandSet(rawValue: 1024)
     static let replay = CommandSet(rawValue: 2048)
-    /// Those that are about a workflow file.
+    /// The commands that are about a workflow file.
     static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why, .runs, .replay]
 }
 
@@ -185,20 +187,44 @@ struct Operand: Sendable {
     }
 }
 
-/// What a shell may offer for a word.
+/// The completions that a shell may offer for a word.
 enum CompletionKind: Sendable {
     case nothing, files, folders
-    /// A workflow file, or a step of the one that is meant without it.
+    /// A workflow file, or a step of the default one.
     case workflow
     case words([String])
     /// Ids of the workflow's steps and groups.
     case steps
     /// Names and values of the workflow's parameters.
     case parameters
-    /// What `ctl` can be asked for, and the live runs.
+    /// The requests of `ctl`, and the live runs.
     case requests
-    /// The runs of which there is a record.
+    /// The recorded runs.
     case records
     /// Codes of findings.
     case findings
+}
+
+/// The words of flowrun's own command line. Not those of `CommandLine`, which reads /proc and takes five times as
+/// long, which matters for small runs.
+package enum CommandWords {
+    /// All words without the program's name; bytes that are not UTF-8 are repaired.
+    package static var all: [String] {
+        var all: [String] = []
+        forEach { all.append(String(cString: $0)) }
+        return all
+    }
+
+    /// True if every word is UTF-8.
+    static var areExact: Bool {
+        var areExact = true
+        forEach { areExact = areExact && String(validatingCString: $0) != nil }
+        return areExact
+    }
+
+    private static func forEach(_ body: (UnsafeMutablePointer<CChar>) -> Void) {
+        var count: Int32 = 0
+        guard let words = clinux_arguments(&count), count > 1 else { return }
+        for index in 1..<Int(count) { words[index].map(body) }
+    }
 }

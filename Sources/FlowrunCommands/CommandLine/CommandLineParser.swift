@@ -2,25 +2,25 @@ internal import Syntax
 
 /// Reads a command line word by word, by the conventions of getopt_long(3).
 ///
-/// Options may stand anywhere, before the command too, up to `--`; what follows that is for the steps of a run. A value
-/// is the next word or joined: `-j 4`, `-j4`, `--jobs 4`, `--jobs=4`; short options without a value may share a dash.
-/// Of an option that is given twice the last one counts, unless it is repeatable. A long option is written in full: an
-/// abbreviation that is unique today would change its meaning with the next option.
+/// Options may be anywhere before `--`, even before the command; the words after it are for the steps of a run. A
+/// value is the next word or joined: `-j 4`, `-j4`, `--jobs 4`, `--jobs=4`; short options without a value may share a
+/// dash. If an option is given twice, the last one counts, unless it is repeatable. Long options cannot be
+/// abbreviated: an abbreviation that is unique today would change its meaning with the next option.
 struct CommandLineParser {
-    /// What the words read so far amount to.
+    /// The result of the words read so far.
     private(set) var arguments = Arguments()
     /// The option whose value is the next word.
     private(set) var pending: Option?
-    /// Whether `--` has ended the options.
+    /// True once `--` has ended the options.
     private(set) var isTerminated = false
-    /// Whether the first word is `help`.
+    /// True if the first word is `help`.
     private(set) var isHelpWord = false
     private let options: [Option]
 
-    /// Another table than flowrun's own is for tests.
+    /// Tests may pass a table of options other than flowrun's own.
     init(options: [Option] = Option.all) { self.options = options }
 
-    /// Reads a whole command line, without the program's name.
+    /// Parses a whole command line, without the program's name.
     static func parse(_ words: [String], options: [Option] = Option.all) throws(CommandError) -> Arguments {
         var parser = CommandLineParser(options: options)
         for word in words { try parser.take(word) }
@@ -30,7 +30,7 @@ struct CommandLineParser {
     /// Reads the next word.
     mutating func take(_ word: String) throws(CommandError) {
         if let option = pending {
-            // A forgotten value must not swallow the next option.
+            // A forgotten value must not consume the next option.
             guard word != "--", !options.contains(where: { $0.long == word }) else {
                 throw missingValue(of: option, before: word)
             }
@@ -71,7 +71,7 @@ struct CommandLineParser {
         }
     }
 
-    /// `-j4`, `-hj4`.
+    /// Reads a word such as `-j4` or `-hj4`.
     private mutating func takeCluster(_ word: String) throws(CommandError) {
         var rest = word.dropFirst()
         while let letter = rest.popFirst() {
@@ -94,16 +94,16 @@ struct CommandLineParser {
         arguments.given.append(Arguments.Given(option: option, value: value))
     }
 
-    /// The command as far as it is known: `run` need not be written.
+    /// The command as far as known: `run` need not be written.
     private var command: Command? { arguments.command ?? (arguments.operands.isEmpty ? nil : .run) }
 
-    /// That of the command, where it is known already; options of one name are written alike for all commands.
+    /// Returns the option of the command if that is known; options of one name are written alike for all commands.
     private func option(where matches: (Option) -> Bool) -> Option? {
         let command = arguments.command ?? .run
         return options.first { matches($0) && $0.isAccepted(by: command) } ?? options.first(where: matches)
     }
 
-    /// What the command line says, once all words are read.
+    /// Returns the arguments, once all words are read.
     private mutating func finish() throws(CommandError) -> Arguments {
         if let pending { throw missingValue(of: pending, before: nil) }
         arguments.isHelp = isHelpWord || arguments.has(.help)
@@ -126,7 +126,7 @@ struct CommandLineParser {
         return result
     }
 
-    /// The arguments with every option as the command defines it, and its values checked.
+    /// Returns the arguments with each option as the command defines it, and with valid values.
     private func checked(_ command: Command?) throws(CommandError) -> Arguments {
         var result = arguments
         for index in result.given.indices {
@@ -171,7 +171,7 @@ struct CommandLineParser {
         return .syntax("unknown option `\(name)`" + (near.map { "; did you mean `\($0)`?" } ?? ""), command)
     }
 
-    /// The one long option that begins like this; nil where there is none, or more than one.
+    /// Returns the only long option with this prefix; nil if there is none, or more than one.
     private func abbreviated(by name: String, among options: [Option]) -> String? {
         let long = Set(options.compactMap(\.long).filter { name.utf8.count > 2 && $0.hasPrefix(name) })
         return long.count == 1 ? long.first : nil
@@ -184,7 +184,7 @@ struct CommandLineParser {
 }
 
 extension Option {
-    /// Whether a command takes it; what takes the place of a command goes with any.
+    /// True if `command` accepts this option; `--help` and `--version` are accepted everywhere.
     func isAccepted(by command: Command) -> Bool { commands.isEmpty || commands.contains(CommandSet(command)) }
 
     /// The placeholder for the value in help; empty if there is none.

@@ -1,5 +1,5 @@
-/// The completion scripts: each asks `flowrun` itself, by `flowrun __complete SHELL WORD...`, what may take the
-/// place of the last word. The answer is a line with the kind, then a candidate a line (`CompletionAnswer`).
+/// The completion scripts: each asks `flowrun` itself, by `flowrun __complete SHELL WORD...`, for completions of the
+/// last word. The answer is a line with the kind, then one candidate per line (`CompletionAnswer`).
 enum CompletionScript: String, CaseIterable {
     case bash, zsh, fish
 

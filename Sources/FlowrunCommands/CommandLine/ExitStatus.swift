@@ -11,8 +11,8 @@ package enum ExitStatus: Int32, Sendable, CaseIterable {
     case inUse = 75
     /// The run's own timeout; the same number as timeout(1).
     case timeout = 124
-    /// flowrun itself could not go on.
+    /// flowrun itself could not continue.
     case unable = 125
-    /// `flowrun ctl cancel` ended the run; what a shell says of an interrupt.
+    /// `flowrun ctl cancel` ended the run; the status that a shell reports for an interrupt.
     case cancelled = 130
 }

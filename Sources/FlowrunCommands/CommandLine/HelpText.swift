@@ -1,10 +1,10 @@
-/// What `--help` prints: at most 80 columns, no colours.
+/// The text of `--help`: at most 80 columns, no colours.
 enum HelpText {
     private static let width = 80
-    /// Where the explanation of an option or operand begins.
+    /// The column in which the explanations of options and operands begin.
     private static let column = 26
 
-    /// Of a command, or with nil of the whole program.
+    /// Returns the help of a command, or with nil that of the whole program.
     static func text(of command: Command?) -> String {
         guard let command else { return overview }
         let options = Option.all.filter { $0.isAccepted(by: command) && ($0.name == .help || !$0.commands.isEmpty) }
@@ -16,7 +16,7 @@ enum HelpText {
         return text + "\nOptions:\n" + options.map { entry($0.usage, $0.help) }.joined()
     }
 
-    /// For somebody who has no workflow file yet.
+    /// Shown if there is no workflow file yet.
     static let firstSteps = """
         usage: flowrun [FILE] [STEP...]   run a workflow file, or only some of its steps
                flowrun --help             all commands and options
@@ -47,7 +47,7 @@ enum HelpText {
         "usage: " + lines.joined(separator: "\n       ") + "\n"
     }
 
-    /// A name and, from the column of explanations on, what it means.
+    /// Returns a name and, from the column of explanations on, its meaning.
     private static func entry(_ name: String, _ help: String) -> String {
         let head = "  \(name)  "
         let lines = wrapped(help, from: column)
@@ -55,7 +55,7 @@ enum HelpText {
             ? "  \(name)\n\(String(repeating: " ", count: column))\(lines)\n" : head.padded(to: column) + lines + "\n"
     }
 
-    /// Broken at blanks, the further lines indented; the first one is taken to stand at `column` already.
+    /// Wraps a text at blanks and indents all lines but the first, which is assumed to begin at `column`.
     private static func wrapped(_ text: String, from column: Int) -> String {
         var result = ""
         var used = column

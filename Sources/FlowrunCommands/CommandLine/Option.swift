@@ -1,4 +1,4 @@
-/// One option of the command line: everything that parsing, help, completion and the manual's test know of it.
+/// One option of the command line, for parsing, help, completion and the test of the manual page.
 package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
@@ -8,9 +8,9 @@ package final class Option: Sendable {
 
     enum Value: Sendable {
         case none
-        /// The next word, or what follows the option in its own word. The name is a placeholder for help.
+        /// The next word, or the rest of the option's own word. The name is a placeholder for help.
         case required(String, CompletionKind = .nothing)
-        /// Only what follows `=` in the option's own word.
+        /// Only the text after `=` in the option's own word.
         case optional(String, CompletionKind = .nothing)
     }
 
@@ -20,9 +20,9 @@ package final class Option: Sendable {
     /// With its dashes; nil if there is only a short one.
     package let long: String?
     let value: Value
-    /// Every value counts; of other options only the last one does.
+    /// True if every value counts; for other options only the last one does.
     let isRepeatable: Bool
-    /// Those that take it; empty for what takes the place of a command.
+    /// The commands that accept it; empty for `--help` and `--version`, which replace a command.
     let commands: CommandSet
     let help: String
 
@@ -39,10 +39,10 @@ package final class Option: Sendable {
         self.help = help
     }
 
-    /// As messages name it.
+    /// The name in messages.
     var spelling: String { long ?? short ?? "" }
 
-    /// The values that it takes; nil if they cannot be listed.
+    /// The allowed values; nil if they cannot be listed.
     var words: [String]? {
         switch value {
         case .required(_, .words(let words)), .optional(_, .words(let words)): words
@@ -50,7 +50,7 @@ package final class Option: Sendable {
         }
     }
 
-    /// All options, those of a command in the order in which its help shows them.
+    /// All options; those of one command in the order of its help.
     package static let all: [Option] = [
         Option(
             .jobs, "-j", "--jobs", .required("N"), [.run],
@@ -148,7 +148,7 @@ package final class Option: Sendable {
             "Take over what the last run, or RUN, has finished; run the rest."),
         Option(
             .from, nil, "--from", .required("STEP", .steps), isRepeatable: true, [.run],
-            "Resume, but run STEP and all that is behind it again."),
+            "Resume, but run STEP and all its dependents again."),
         Option(
             .durable, nil, "--durable", .none, [.run],
             "Write the journal through to the disk before what depends on it starts."),

@@ -3,7 +3,7 @@ internal import Glibc
 internal import RunLog
 internal import Syntax
 
-/// Standard output or standard error, for what commands say outside of a run's log.
+/// Standard output or standard error, for everything that commands print besides a run's log.
 struct StandardStream {
     static let output = StandardStream(descriptor: STDOUT_FILENO, stream: .stdout)
     static let error = StandardStream(descriptor: STDERR_FILENO, stream: .stderr)
@@ -11,21 +11,21 @@ struct StandardStream {
     private let descriptor: Int32
     private let stream: ColorMode.Stream
 
-    /// Keeps the numbers 0, 1 and 2 from being given to a pipe or an epoll set where whoever started flowrun has closed
-    /// them. The substitute for a closed one cannot be written to, so that a log without a reader is still an error.
+    /// Opens standard streams that flowrun's parent has closed, so that no pipe or epoll set gets the number 0, 1 or
+    /// 2. The substitute cannot be written to, so that a log without a reader is still an error.
     static func reserveDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-            // The lowest free number, which is this one.
+            // Opens the lowest free number, which is this one.
             _ = open("/dev/null", O_RDONLY)
         }
     }
 
-    /// The answer of a command, by what makes it harmless for a terminal or a CI log.
+    /// The answer of a command, with the way to make it harmless for a terminal or a CI log.
     enum Answer {
-        /// Lines for people.
+        /// Lines for users.
         case lines(String)
         case json(String)
-        /// Text that its own writer has made harmless, and the text of a file.
+        /// Text that its writer has made harmless, or the text of a file.
         case asIs(String)
 
         fileprivate var text: String {
@@ -37,29 +37,29 @@ struct StandardStream {
         }
     }
 
-    /// One line after the program's name.
+    /// Writes one line, which begins with the program's name.
     func say(_ message: String) { write(Self.line(message)) }
 
-    /// A message as one line after the program's name, with all that it quotes made harmless.
+    /// Returns a message as one line that begins with the program's name, with everything in it made harmless.
     static func line(_ message: String) -> String { "flowrun: \(message.visible)".harmlessLines + "\n" }
 
     func show(_ diagnostics: [Diagnostic], color: ColorMode = .auto) {
         if !diagnostics.isEmpty { write(drawn(diagnostics, color: color)) }
     }
 
-    /// Findings as they would be shown here.
+    /// Returns findings as text for this stream.
     func drawn(_ diagnostics: [Diagnostic], color: ColorMode = .auto) -> String {
         let isColored = color.isOn(
             for: stream, onTerminal: TerminalDevice.isTerminal(descriptor), environment: environmentVariable)
         return DiagnosticRenderer(color: isColored).render(diagnostics)
     }
 
-    /// Writes a command's answer; throws if it cannot be written whole, because half an answer looks like one.
+    /// Writes a command's answer. Throws if it cannot be written whole, because half an answer may look complete.
     func deliver(_ answer: Answer) throws(CommandError) {
         guard write(answer.text) else { throw .unable("cannot write to standard output: \(SystemError(errno).words)") }
     }
 
-    /// Returns whether everything was written.
+    /// Returns true if everything was written.
     @discardableResult
     func write(_ text: String) -> Bool {
         var text = text

@@ -2,7 +2,7 @@ internal import Basics
 internal import RunLog
 internal import Syntax
 
-/// What `flowrun ctl` can be asked for.
+/// The requests of `flowrun ctl`.
 enum ControlVerb: String, CaseIterable {
     case status, pause, resume, cancel, jobs
 }
@@ -10,7 +10,7 @@ enum ControlVerb: String, CaseIterable {
 /// `flowrun ctl`: one request to a live run.
 struct CtlCommand {
     private let selector: RunSelector
-    /// nil for the run that is found.
+    /// nil to let `selector` find the live run.
     private let run: String?
     private let request: ControlRequest
     private let isJSON: Bool

@@ -7,9 +7,9 @@ internal import WorkflowConversion
 
 /// `flowrun init`: writes a first workflow file for a folder, or one converted from another tool's file.
 struct InitCommand {
-    /// The file that is converted; nil for a look at the folder.
+    /// The file to convert; nil to inspect the folder.
     private let source: String?
-    /// `-` is standard output; nil where the command line does not say.
+    /// `-` is standard output; nil if the command line does not say.
     private let destination: String?
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -22,7 +22,7 @@ struct InitCommand {
 
     func callAsFunction() throws(CommandError) {
         let path = destination ?? Self.place(besides: source)
-        // Before anything is read, so that the answer does not depend on what is there.
+        // Checked before anything is read, so that the error does not depend on the content.
         if path != "-", let existing = existing(path) {
             throw .failed("`\(existing)` is there already, and is not replaced; `-o FILE` names another file")
         }
@@ -35,7 +35,7 @@ struct InitCommand {
         try StandardStream.output.deliver(.lines(lines(path).map { $0.visible + "\n" }.joined()))
     }
 
-    /// Beside the file that is converted; a GitHub workflow's steps run where `.github` is.
+    /// Returns the path beside the file to convert. The steps of a GitHub workflow run in the folder of `.github`.
     private static func place(besides source: String?) -> String {
         guard let source, let slash = source.lastIndex(of: "/") else { return WorkflowChoice.defaultFiles[0] }
         let folder = source[..<slash]
@@ -43,7 +43,7 @@ struct InitCommand {
         return root + WorkflowChoice.defaultFiles[0]
     }
 
-    /// The file that is in the way; nil if there is none.
+    /// Returns the existing file that must not be replaced; nil if there is none.
     private func existing(_ path: String) -> String? {
         let names = WorkflowChoice.defaultFiles
         guard destination == nil, path.hasSuffix(names[0]) else { return access(path, F_OK) == 0 ? path : nil }
@@ -51,9 +51,9 @@ struct InitCommand {
         return names.map { folder + $0 }.first { access($0, F_OK) == 0 }
     }
 
-    // MARK: - What to write
+    // MARK: - Content
 
-    /// What to say about it, given where it was written; nil for standard output.
+    /// Makes the lines that report the result, given the path of the file; nil for standard output.
     private typealias Report = (String?) -> [String]
 
     private func looked() -> (WorkflowDraft, Report) {
@@ -79,8 +79,10 @@ struct InitCommand {
         if let unreadable { throw .unable("`\(source)`: \(unreadable.message)") }
         guard let foreign = ForeignFile(file) else {
             throw .usage(
-                "`\(source)` is not known as a file to convert; expected a Makefile or *.mk, a justfile or *.just, or a "
-                    + "*.yml with `tasks:` (Taskfile) or `jobs:` (GitHub workflow)")
+                """
+                `\(source)` is not known as a file to convert; expected a Makefile or *.mk, a justfile or *.just, or \
+                a *.yml with `tasks:` (Taskfile) or `jobs:` (GitHub workflow)
+                """)
         }
         var draft: WorkflowDraft
         do throws(ForeignFileError) {
@@ -111,7 +113,7 @@ struct InitCommand {
         )
     }
 
-    /// The lines of a workflow that `flowrun check` refuses.
+    /// Returns the lines of a workflow that `flowrun check` rejects.
     private static func wrongLines(_ text: String) -> [Int] {
         let file = SourceFile(name: WorkflowChoice.defaultFiles[0], text: text)
         let (workflow, findings) = WorkflowDecoder.read(file)
@@ -130,13 +132,13 @@ struct InitCommand {
         return names
     }
 
-    /// nil for what cannot be read as text.
+    /// Returns nil for a file that cannot be read as text.
     private static func text(of name: String) -> String? {
         let (file, unreadable) = SourceFile.read(name)
         return unreadable == nil ? String(decoding: file.bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self) : nil
     }
 
-    /// Makes the file; fails where there is one by now.
+    /// Makes the file; throws if it exists by now.
     private static func write(_ text: String, to path: String) throws(CommandError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else { throw .unable("cannot write `\(path)`: \(SystemError(errno).words)") }

@@ -51,7 +51,7 @@ struct ReplayCommand {
         }
     }
 
-    /// Names how much of the steps' output is gone, and the first steps that miss some; nil if it is whole.
+    /// Reports the amount of missing output, with the first steps that miss some; nil if the output is complete.
     private static func missing(_ steps: [(step: String, size: Int)]) -> String? {
         guard !steps.isEmpty else { return nil }
         let named = steps.prefix(8).map { "\($0.size.counted("byte")) of `\($0.step)`" }
@@ -82,7 +82,7 @@ struct ReplayCommand {
     }
 }
 
-/// Standard output as the place for a log that waits for its reader.
+/// Standard output as a blocking sink for a log.
 private final class AnswerSink: RecordSink {
     private(set) var failure: SystemError?
 

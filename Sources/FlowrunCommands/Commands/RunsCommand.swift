@@ -1,7 +1,7 @@
 internal import Basics
 internal import RunLog
 
-/// `flowrun runs`: the runs that can be asked about, the last one first.
+/// `flowrun runs`: the recorded runs, the last one first.
 struct RunsCommand {
     private let selector: RunSelector
     private let isJSON: Bool
@@ -18,7 +18,7 @@ struct RunsCommand {
         try StandardStream.output.deliver(isJSON ? .json(json(runs)) : .lines(text(runs)))
     }
 
-    /// A line each: id, when it began, how long it took, what came of it, the file.
+    /// Returns one line per run: id, start, outcome, duration, file, counts.
     private func text(_ runs: [PastRun]) -> String {
         let states = runs.map(\.state)
         let width = states.map(\.word.count).max() ?? 0

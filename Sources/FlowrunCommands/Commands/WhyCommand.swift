@@ -2,7 +2,7 @@ internal import Basics
 internal import RunLog
 internal import Syntax
 
-/// `flowrun why`: why a step of the last run, or of a live one, ended as it did.
+/// `flowrun why`: the reason why a step of the last run, or of a live one, ended as it did.
 struct WhyCommand {
     private let step: String
     /// nil for the last one.
@@ -10,7 +10,7 @@ struct WhyCommand {
     private let selector: RunSelector
 
     init(_ arguments: Arguments) throws(CommandError) {
-        // A lone word is the step, even if there is a file of that name.
+        // A single word is the step, even if there is a file of that name.
         let (file, words) = (arguments.operands.first, arguments.operands)
         if words.count > 1, let file, arguments.has(.file) || !WorkflowChoice.isFile(file) {
             throw arguments.has(.file)
@@ -35,7 +35,7 @@ struct WhyCommand {
         try tell(ofOneOf: [selector.pastRun(run, option: "--run")])
     }
 
-    /// Explains the step in the first run that has it; later runs were asked for other steps.
+    /// Explains the step in the latest run that has it; later runs had other targets.
     private func tell(ofOneOf runs: [PastRun]) throws(CommandError) {
         var missing: CommandError?
         for past in runs {
@@ -69,7 +69,7 @@ struct WhyCommand {
         ids.first { $0.hasSuffix("." + step) } ?? Suggestion.nearest(to: step, among: ids)
     }
 
-    /// The live run that is meant; nil if it is one that has ended.
+    /// Returns the live run to ask; nil if the run has ended.
     private func liveRun(in directory: StateDirectory, of workflow: String?) -> String? {
         let live = ControlClient.liveRuns(in: directory)
         if let run { return live.contains(run) ? run : nil }

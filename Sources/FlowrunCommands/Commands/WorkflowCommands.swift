@@ -5,7 +5,7 @@ internal import RunLog
 internal import Running
 internal import Syntax
 
-/// The commands that tell about a workflow file and run nothing.
+/// The commands that show a workflow file and run nothing.
 enum WorkflowCommands {
     static func check(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
         let named = arguments.values(.file) + arguments.operands
@@ -26,11 +26,11 @@ enum WorkflowCommands {
             try StandardStream.output.deliver(.asIs(drawn + sound.joined()))
         }
         let isValid = !findings.containErrors && (findings.isEmpty || !arguments.has(.strict))
-        // The process ends here, because freeing a large workflow takes a while.
+        // Exits here, because freeing a large workflow takes a while.
         withExtendedLifetime(checked) { exit((isValid ? ExitStatus.success : .invalid).rawValue) }
     }
 
-    /// What is wrong with a file, and the file itself, which takes a while to free.
+    /// Returns the findings of a file, and the loaded file, which the caller keeps because freeing it takes a while.
     private static func result(
         of file: String, _ arguments: Arguments, deadline: Duration?, jobs: Int
     ) -> (loaded: WorkflowLoader, findings: [Diagnostic]) {
@@ -42,7 +42,7 @@ enum WorkflowCommands {
         }
         var loaded = WorkflowLoader(file, allowsOutside: allowsOutside)
         if showsEdits { loaded = loaded.checkingEdits(of: UsedFiles.of(file, allowsOutside: allowsOutside)) }
-        // What runs where nobody names a step.
+        // The nodes that run if no step is named.
         let plan = try? loaded.plan?.restricted(to: [])
         let late = plan?.finding(deadline: deadline, jobs: jobs)
         return (loaded, loaded.diagnostics + (late.map { [$0] } ?? []))
@@ -105,7 +105,7 @@ enum WorkflowCommands {
         try StandardStream.output.deliver(.lines(known.explanation))
     }
 
-    /// The plan that a run with these arguments would have, and what it knows of parameters; none has to be given.
+    /// Returns the plan of a run with these arguments, and the values of parameters known so far; none is required.
     private static func chosenPlan(_ arguments: Arguments) throws(CommandError) -> (plan: Plan, known: KnownValues) {
         let given = try arguments.parameters()
         let (plan, values) = try WorkflowChoice(arguments).plan { RunValues(given, for: $0, readsSecrets: false) }

@@ -4,21 +4,21 @@ internal import RunLog
 internal import Syntax
 internal import Workflow
 
-/// What may take the place of the last word of an unfinished command line.
+/// The completions of the last word of an unfinished command line.
 struct CompletionAnswer {
-    /// What the shell does beside offering the candidates.
+    /// The shell's action besides offering the candidates.
     enum Kind: String {
-        /// Nothing.
+        /// No other action.
         case words
-        /// No blank behind a candidate, because something has to follow.
+        /// No blank after a candidate, because more has to follow.
         case prefixes
-        /// Offer files, or folders, too.
+        /// Offers files, or folders, too.
         case files, folders
     }
 
     struct Candidate: Equatable {
         let text: String
-        /// A few words about it; empty if there are none.
+        /// A short description; empty if there is none.
         let help: String
 
         init(_ text: String, _ help: String = "") {
@@ -30,16 +30,16 @@ struct CompletionAnswer {
     private(set) var kind = Kind.words
     private(set) var candidates: [Candidate] = []
 
-    /// The answer to `flowrun __complete SHELL WORD...` as it is written; empty for a shell that is not known.
+    /// Returns the answer to `flowrun __complete SHELL WORD...`; empty for an unknown shell.
     static func text(for request: [String]) -> String {
         guard let shell = request.first.flatMap(CompletionScript.init), request.count > 1 else { return "" }
         var words = Array(request.dropFirst())
         if shell == .bash { words = joined(words) }
-        // The shell would do this where the line is run.
+        // The shell would expand this when the line is run.
         for index in words.indices.dropLast() { words[index] = words[index].expandingHome }
         let answer = CompletionAnswer(words)
         let last = words[words.count - 1]
-        // bash replaces only what follows the last `=` or `:`.
+        // bash replaces only the part after the last `=` or `:`.
         let kept = shell == .bash ? last.utf8.lastIndex { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") } : nil
         let offset = kept.map { last.utf8.distance(from: last.startIndex, to: $0) + 1 } ?? 0
         let lines = answer.candidates.map { candidate in
@@ -53,7 +53,7 @@ struct CompletionAnswer {
         return ([answer.kind.rawValue] + lines).map { $0 + "\n" }.joined()
     }
 
-    /// bash cuts words at `=` and `:` and passes those as words of their own, with the quotes that were typed.
+    /// Joins words again that bash has split: it passes `=` and `:` as separate words, and leaves quotes as typed.
     private static func joined(_ words: [String]) -> [String] {
         var result: [String] = []
         var isOpen = false
@@ -69,7 +69,7 @@ struct CompletionAnswer {
         return result.map { $0.withoutQuotes }
     }
 
-    /// The last of the words is the one to complete.
+    /// Completes the last of the words.
     init(_ words: [String]) {
         var parser = CommandLineParser()
         // Mistakes before it are reported when the line is run.
@@ -83,7 +83,7 @@ struct CompletionAnswer {
         } else {
             completeOperand(word, arguments, isHelp: parser.isHelpWord, isTerminated: parser.isTerminated)
         }
-        // A word that can only be shown with escapes cannot be typed.
+        // A word that needs escapes to be shown cannot be typed.
         candidates = candidates.filter { $0.text.hasPrefix(word) && $0.text.visible == $0.text }
     }
 
@@ -104,7 +104,7 @@ struct CompletionAnswer {
 
     private mutating func completeOperand(_ word: String, _ arguments: Arguments, isHelp: Bool, isTerminated: Bool) {
         let operands = (arguments.command ?? .run).operands
-        // What a step takes is not known; mostly it is a file.
+        // The arguments of a step are not known; usually they are files.
         if isTerminated, (arguments.command ?? .run) == .run {
             kind = .files
             return
@@ -175,7 +175,7 @@ struct CompletionAnswer {
         }
     }
 
-    /// The state directory of the file that is meant; nil where there is none yet.
+    /// Returns the state directory of the selected file; nil if there is none yet.
     private static func directory(_ arguments: Arguments) -> StateDirectory? {
         for folder in arguments.values(.folder) where chdir(folder) != 0 { return nil }
         return try? RunSelector(arguments, operand: arguments.operands.first).place().directory
@@ -197,7 +197,7 @@ extension String {
         return home + dropFirst()
     }
 
-    /// As `_describe` of zsh wants a candidate.
+    /// The text as a candidate for `_describe` of zsh.
     fileprivate var escapingColons: String {
         guard utf8.contains(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "\\") }) else { return self }
         return reduce(into: "") { text, letter in
@@ -205,7 +205,7 @@ extension String {
         }
     }
 
-    /// bash puts a candidate on the line as it is, where `;` would end the command. It takes brackets as they are.
+    /// bash inserts a candidate into the line unquoted, where `;` would end the command. Brackets need no escape.
     fileprivate var escapedForBash: String {
         var text = ""
         for letter in self {
@@ -215,7 +215,7 @@ extension String {
         return text
     }
 
-    /// What the shell would pass for a word that is not finished.
+    /// The value that the shell would pass for an unfinished word.
     fileprivate var withoutQuotes: String {
         var text = ""
         var isEscaped = false

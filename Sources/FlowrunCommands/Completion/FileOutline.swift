@@ -3,19 +3,20 @@ internal import Planning
 internal import Syntax
 internal import Workflow
 
-/// What completion wants to know of the workflow file that a command line means. A file with mistakes has one too,
-/// because it is while somebody writes that they look for names.
+/// The parts of a workflow file that completion needs. A file with mistakes has an outline too, because names are
+/// completed while the file is being edited.
 struct FileOutline {
-    /// A larger file takes longer to read than a person wants to wait for a name.
+    /// Larger files take too long to read for completion.
     private static let sizeLimit = 512 << 10
-    /// Above this the copies that fan-outs make are not listed: that takes a plan.
+    /// For larger files the instances of fan-outs are not listed, because that takes a plan.
     private static let planLimit = 64 << 10
 
     let workflow: Workflow
-    /// Steps and groups in the order of the file, copies behind what makes them.
+    /// Steps and groups in the order of the file, instances after their fan-out.
     let steps: [(id: String, help: String)]
 
-    /// nil where there is no file, or none that can be read in time. Changes to the folder that the line says.
+    /// Returns nil if there is no file, or none that can be read in time. Changes to the folder given on the command
+    /// line.
     init?(_ arguments: Arguments) {
         for folder in arguments.values(.folder) where chdir(folder) != 0 { return nil }
         guard let path = WorkflowChoice.known(arguments, arguments.operands[...])?.file else { return nil }

@@ -2,14 +2,14 @@ internal import Basics
 internal import Syntax
 internal import Workflow
 
-/// What can be asked of a live run, one line of JSON each; the reply is one line too.
+/// A request to a live run, as one line of JSON; the reply is one line too.
 ///
-/// Version 1 of the protocol. A reply has `v` and either `error` with what was wrong, or `message`, or the fields of
-/// the answer. Both sides refuse another version. A request that is not understood to its last field is not carried out:
-/// what it meant to name may be all that kept it from reaching further. Fields of a reply that are not known are skipped.
+/// Version 1 of the protocol. A reply has `v` and either `error` with the reason, or `message`, or the fields of the
+/// answer. Both sides reject other versions. A request with an unknown field is rejected as a whole, because that
+/// field may have limited its effect. Unknown fields of a reply are ignored.
 enum ControlRequest: Sendable, Hashable {
     case status
-    /// `freezing`: what runs stands still too.
+    /// With `freezing`, running processes are stopped too.
     case pause(freezing: Bool)
     case resume
     /// A step or a group by its id, or with nil the whole run.
@@ -19,7 +19,7 @@ enum ControlRequest: Sendable, Hashable {
 
     static let version = 1
 
-    /// One line without its end.
+    /// The request as one line, without a line feed.
     var line: [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -77,7 +77,7 @@ enum ControlRequest: Sendable, Hashable {
     }
 }
 
-/// What a request may say beside `v` and `request`.
+/// The field that a request may have besides `v` and `request`.
 private struct Accepted {
     enum Kind: String {
         case text = "a text"
@@ -107,7 +107,7 @@ private struct Accepted {
 
     private var words: String { name.map { "`\($0)`, \(kind.rawValue)" } ?? "no more fields" }
 
-    /// The value of the field; nil if it is missing and need not be there.
+    /// Returns the value of the field; nil if it is missing and optional.
     func value(of request: String, among members: [Value.Field]) throws(ControlRequestError) -> Value? {
         var found: Value?
         for member in members where member.name != "v" && member.name != "request" {
@@ -127,7 +127,7 @@ private struct Accepted {
     }
 }
 
-/// Why a request is not carried out; the message is for whoever sent it.
+/// The reason why a request is rejected; the message is for its sender.
 struct ControlRequestError: Error {
     let message: String
 }

@@ -3,7 +3,7 @@ internal import Processes
 internal import RunLog
 internal import Running
 
-/// Answers the requests that reach a live run.
+/// Answers the requests to a live run.
 @EventLoopActor
 struct ControlRequestHandler {
     private let runner: WorkflowRunner
@@ -14,7 +14,7 @@ struct ControlRequestHandler {
         self.view = view
     }
 
-    /// One line of JSON for one line of JSON, both without the end of the line.
+    /// Returns one line of JSON for one line of JSON, both without a line feed.
     func answer(_ line: [UInt8]) -> [UInt8] {
         var json = JSONWriter()
         json.object { json in
@@ -52,7 +52,7 @@ struct ControlRequestHandler {
         }
     }
 
-    /// A run that is over still answers while its log is written.
+    /// Throws if the run is over, which still answers while its log is written.
     private func requireLiveRun() throws(ControlRequestError) {
         guard let outcome = runner.outcome else { return }
         throw ControlRequestError(message: "the run has ended already: \(outcome.rawValue)")
@@ -74,7 +74,7 @@ struct ControlRequestHandler {
         case nil: if report.outcome == nil { throw unknown(step, runner.suggestion(for: step)) }
         case .ended(let outcome):
             report.outcome = outcome
-            // The view has it once the run is over.
+            // The view has the output only once the run is over.
             if report.outputTail == nil { report.outputTail = runner.outputTail(of: step) }
         case .running(let attempt):
             report = StepReport(step, state: "running")

@@ -2,11 +2,11 @@ internal import Basics
 internal import Glibc
 internal import RunLog
 
-/// Which runs a command is about: where their state is, and which of several is meant.
+/// Selects the run that a command is about: its state directory, and which of several runs.
 struct RunSelector {
-    /// The workflow file that is named; else that of the current folder, if it has one.
+    /// The named workflow file, or else that of the current folder, if it has one.
     let file: String?
-    /// Whether runs of other files are not meant.
+    /// True if the command is only about runs of this file.
     let isFileNamed: Bool
     private let stateDirectory: String?
 
@@ -18,7 +18,7 @@ struct RunSelector {
         stateDirectory = arguments.value(.stateDirectory)
     }
 
-    /// The state directory, and the workflow's name in it; nil if no file is meant.
+    /// Returns the state directory, and the workflow's name in it; nil if there is no workflow file.
     func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
         let place = StatePlace(file: file, explicit: stateDirectory)
         for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
@@ -32,8 +32,8 @@ struct RunSelector {
         throw .failed("no run has left a record here: there is no `\(place.preferred.path)`")
     }
 
-    /// The run that is meant: the named one; that of the named workflow file; that of the step which asks; that of the
-    /// current folder's workflow file; the only live one.
+    /// Returns the selected run, the first that exists of: the named one; that of the named workflow file; the run
+    /// whose step has called this command; that of the current folder's workflow file; the only live one.
     func liveRun(
         _ named: String?, in directory: StateDirectory, of workflow: String?
     ) throws(CommandError) -> String {
@@ -63,7 +63,7 @@ struct RunSelector {
 
     private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
 
-    /// The run to read, which has a journal: the named one, or the first of `pastRuns`.
+    /// Returns the run to read, which has a journal: the named one, or the first of `pastRuns`.
     func pastRun(_ named: String?, option: String) throws(CommandError) -> PastRun {
         guard let named else { return try pastRuns(option: option)[0] }
         let (directory, _) = try place()
@@ -80,8 +80,9 @@ struct RunSelector {
         return run
     }
 
-    /// The runs of the workflow file that have journals, or else those of all files, the last one first, without runs
-    /// that a step of another run has started; at least one. `option` is the option that names a run, for messages.
+    /// Returns the runs of the workflow file that have journals, or else those of all files, at least one, the last
+    /// one first. Leaves out runs that were started by a step of another run. `option` is the option that names a
+    /// run, for messages.
     func pastRuns(option: String) throws(CommandError) -> [PastRun] {
         let (directory, workflow) = try place()
         let history = RunHistory(in: directory)
@@ -105,7 +106,7 @@ struct RunSelector {
         return runs
     }
 
-    /// The reply of a live run, unless it is an error.
+    /// Returns the reply of a live run; throws if the reply is an error.
     func ask(
         _ request: ControlRequest, of run: String, in directory: StateDirectory
     ) throws(CommandError) -> (JSONObject, [UInt8]) {

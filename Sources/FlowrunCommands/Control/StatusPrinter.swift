@@ -1,6 +1,6 @@
 internal import RunLog
 
-/// Where a live run stands, for people.
+/// The state of a live run as text for users.
 struct StatusPrinter {
     private static let waitingNamed = 8
 
@@ -8,7 +8,7 @@ struct StatusPrinter {
 
     init(_ status: RunStatus) { self.status = status }
 
-    /// Whole lines: the run, a line for each running step, what waits, what has ended.
+    /// Whole lines: the run, each running step, the waiting steps, the counts of the ended ones.
     var text: String {
         var lines = ["\(status.file): \(state) (run \(status.run))"]
         for step in status.running {

@@ -2,19 +2,20 @@ internal import Planning
 internal import RunLog
 internal import Running
 
-/// A run of a plan in which each step takes as long as when it last succeeded.
+/// A simulated run of a plan in which each step takes as long as when it last succeeded.
 struct ExpectedRun {
     let durations: StepDurations
-    /// Steps that it has and of which no run is known that they succeeded in.
+    /// Steps of the simulated run for which no successful run is known.
     let newSteps: Set<PlanIndex>
-    /// The order of its steps, with the start and end that it gives each.
+    /// The order of its steps, with their simulated starts and ends.
     let order: RunOrder
     private let plan: Plan
 
-    /// Reading the journals of more steps would hold up a run.
+    /// Reading the journals of more steps would delay a run.
     private static let mostSteps = 10_000
 
-    /// nil if nothing is known of any step, or if there are too many. `plan` is an outline; `jobs` steps run at once.
+    /// Returns nil if no duration is known, or if there are too many steps. `plan` is an outline; `jobs` steps run at
+    /// once.
     init?(_ plan: Plan, jobs: Int, from runs: PastDurations, known: KnownValues) {
         guard plan.stepCount <= Self.mostSteps else { return nil }
         let durations = runs.durations(of: plan)
@@ -29,10 +30,10 @@ struct ExpectedRun {
         self.plan = plan
     }
 
-    /// nil where a step of it is new.
+    /// The duration of the simulated run; nil if a step is new.
     var makespan: Duration? { newSteps.isEmpty ? order.run.makespan : nil }
 
-    /// nil where a step of it is new.
+    /// nil if a step is new.
     var estimate: RunEstimate? {
         guard newSteps.isEmpty else { return nil }
         return RunEstimate(

@@ -1,15 +1,15 @@
 internal import Planning
 internal import RunLog
 
-/// How long the steps of a workflow took in its last runs.
+/// The durations of a workflow's steps in its last runs.
 struct PastDurations {
-    /// The number of runs that are read at most.
+    /// The most runs that are read.
     private static let runsRead = 8
 
     private let directory: StateDirectory
     private let workflow: String
 
-    /// nil where no run of the file has left a record. `stateDirectory` is what `--state-dir` says.
+    /// Returns nil if no run of the file has left a record. `stateDirectory` is the value of `--state-dir`.
     init?(ofFile file: String, stateDirectory: String?) {
         let place = StatePlace(file: file, explicit: stateDirectory)
         for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
@@ -22,8 +22,8 @@ struct PastDurations {
         return nil
     }
 
-    /// Of each step of a plan the last time that it succeeded. Reads the last runs until it knows all steps. A journal
-    /// that is damaged counts as far as it is whole.
+    /// Returns, for each step of a plan, its duration when it last succeeded. Reads the last runs until all steps are
+    /// known. Damaged journals count up to the damage.
     func durations(of plan: Plan) -> StepDurations {
         let runs = (try? RunHistory(in: directory).runs(of: workflow)) ?? []
         let steps = plan.rows.filter { plan.nodes[$0].role == .step }

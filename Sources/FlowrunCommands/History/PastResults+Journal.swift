@@ -4,12 +4,13 @@ internal import Running
 internal import Workflow
 
 extension PastResults {
-    /// What the journals of runs say of their steps, of which each resumes the one behind it. The runs in `others`, the
-    /// last one first, count only for what their hooks have undone. Nil if the first run is gone meanwhile. Throws where
-    /// a journal cannot be read: what it says might be lost, and would be done once more.
+    /// Reads the results of steps from the journals of a chain of runs, each of which resumes the next one. The runs
+    /// in `others`, the last one first, count only for what their hooks have undone. Returns nil if the journal of
+    /// the first run is gone. Throws if a journal cannot be read: its results might be lost, and their steps run
+    /// again.
     ///
-    /// If a journal was changed, nothing of its run and of those before it counts: a lost record may have undone it.
-    /// `note` gets the last such run.
+    /// If a journal was changed, its run and all earlier ones do not count, because a lost record may have undone
+    /// their results. `note` receives the last such run.
     ///
     /// `outputReads` as in `PastRecord`. Reads each journal once.
     init?(
@@ -43,7 +44,7 @@ extension PastResults {
         self.init(run: last.run, origin: last.header.origin, record)
     }
 
-    /// The runs as they began.
+    /// Returns all runs in the order of their starts.
     private static func inOrder(_ chain: [PastRun], _ others: [PastRun]) -> [(run: PastRun, isOther: Bool)] {
         var order: [(run: PastRun, isOther: Bool)] = []
         var rest = others.reversed()[...]

@@ -2,7 +2,7 @@ internal import Basics
 internal import RunLog
 internal import Running
 
-/// The results that a resuming run begins with.
+/// The results with which a resuming run begins.
 struct ResumedRun {
     /// nil if everything runs.
     let results: PastResults?
@@ -20,12 +20,12 @@ struct ResumedRun {
 
 /// The workflow that is resumed, and the targets of the new run.
 struct ResumeRequest {
-    /// The id of the run to resume; nil for the last one of the same targets.
+    /// The id of the run to resume; nil for the last one with the same targets.
     let run: String?
     let targets: [String]
     /// The workflow's name in the state directory; nil for standard input.
     let workflow: String?
-    /// The last run that had the workflow's lock; nil if that is not known.
+    /// The last run that had the workflow's lock; nil if unknown.
     let lastHolder: RunLock.Holder?
     /// The key of this run's digests; nil if there is none.
     let key: [UInt8]?
@@ -34,7 +34,7 @@ struct ResumeRequest {
 }
 
 extension ResumedRun {
-    /// The run to resume; nil if there is none. Throws if the named run cannot be resumed.
+    /// Returns the run to resume; nil if there is none. Throws if the named run cannot be resumed.
     static func find(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> PastRun? {
         guard let id = request.run else {
             return try history.runs(of: request.workflow).first { $0.isLast(of: request.targets) }
@@ -50,7 +50,7 @@ extension ResumedRun {
         return run
     }
 
-    /// Reads the journal of the run that was found, and those of the runs that it has resumed itself.
+    /// Reads the journal of the run to resume, and those of the chain of runs that it has resumed.
     init(_ past: PastRun?, _ request: ResumeRequest, in history: RunHistory) throws(CommandError) {
         let absence = try request.lastHolder.flatMap { last throws(CommandError) in try history.absence(of: last) }
         if request.run == nil, case .damaged? = absence, let last = request.lastHolder {
@@ -81,7 +81,7 @@ extension ResumedRun {
         } catch {
             throw past.unreadable(error)
         }
-        // The message names the damaged run only once, because nothing of it is taken over.
+        // Nothing of the damaged run is restored, so the message names it only once.
         if !isWhole { results = nil }
         self.init(results, note: damage ?? Self.omission(absence, before: past, request))
     }
@@ -93,7 +93,7 @@ extension ResumedRun {
             + "from the last one of others"
     }
 
-    /// The message for a last run that has left no journal.
+    /// Returns the message if the last run has left no journal.
     private static func omission(
         _ absence: RunHistory.Absence?, before past: PastRun, _ request: ResumeRequest
     ) -> String? {
@@ -102,11 +102,11 @@ extension ResumedRun {
     }
 }
 
-/// The steps that a run would take over, as far as that is known before it starts.
+/// The steps that a run would restore, as far as known before it starts.
 struct ExpectedResume {
     /// nil if there is none to resume.
     let run: String?
-    /// The warnings of such a run.
+    /// The warnings that such a run would show.
     let notes: [String]
     /// By id.
     let steps: [String: ResumeForecast]

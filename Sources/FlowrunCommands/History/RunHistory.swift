@@ -1,29 +1,29 @@
 internal import Basics
 internal import RunLog
 
-/// The runs of which a state directory has a journal.
+/// The runs that have a journal in a state directory.
 struct RunHistory {
-    /// How many runs of one workflow are kept, as long as all of them together are not too large.
+    /// The number of runs kept per workflow, unless all runs together are too large.
     static let runsKept = 20
-    /// Old runs are looked for only at every so many-th run.
+    /// Prunes once every `sweepInterval` runs.
     private static let sweepInterval = 16
-    /// How much all runs together may take, in bytes, the one that has just ended not counted.
+    /// The most bytes that all runs together may take, not counting live ones and the one that has just ended.
     private static let sizeKept = 1 << 30
-    /// A run with so much output looks for old runs in any case.
+    /// A run with this much output always prunes, in bytes.
     private static let largeOutput = 16 << 20
 
     private let directory: StateDirectory
 
     init(in directory: StateDirectory) { self.directory = directory }
 
-    /// Its folder, as messages name it.
+    /// The state directory as messages name it.
     var place: String { "`\(directory.path)`" }
 
-    /// All runs, the last one first. Throws if a journal cannot be read.
+    /// Returns all runs, the last one first. Throws if a journal cannot be read.
     func runs() throws(CommandError) -> [PastRun] { try runs { _ in true } }
 
-    /// The runs of one workflow by its name in the directory, nil for standard input. Throws if a journal cannot be
-    /// read, even if it may be that of another workflow.
+    /// Returns the runs of one workflow by its name in the directory, nil for standard input. Throws if any journal
+    /// cannot be read, because it may be that of this workflow.
     func runs(of workflow: String?) throws(CommandError) -> [PastRun] { try runs { $0.header.workflow == workflow } }
 
     private func runs(where isWanted: (PastRun) -> Bool) throws(CommandError) -> [PastRun] {
@@ -37,17 +37,17 @@ struct RunHistory {
         directory.runs().reduce(0) { last, id in max(last, (try? run(id))?.header.number ?? 0) }
     }
 
-    /// Why a run that had the lock of its workflow is not among the runs.
+    /// The reason why a run that had the lock of its workflow is not among the runs.
     enum Absence {
-        /// As with `--no-journal`.
+        /// It kept no journal, as with `--no-journal`.
         case unrecorded
         /// It is alive and has not written to its journal yet.
         case starting
-        /// It was killed before its journal, and so before its first step, began.
+        /// It was killed before its journal began, and so before its first step.
         case cutShort
         case damaged
 
-        /// What messages say of the run.
+        /// The words in messages about the run.
         var words: String {
             switch self {
             case .unrecorded: "left no journal, as with --no-journal"
@@ -58,15 +58,15 @@ struct RunHistory {
         }
     }
 
-    /// nil if the journal of the run can be read as one. Throws where reading it fails.
+    /// Returns nil if the journal of the run can be read. Throws if reading fails.
     func absence(of holder: RunLock.Holder) throws(CommandError) -> Absence? {
         if try run(holder.run) != nil { return nil }
         let found = fault(ofJournal: holder.run) ?? (holder.keepsJournal ? .cutShort : .unrecorded)
         return found == .cutShort && !holder.hasEnded && holder.isAlive ? .starting : found
     }
 
-    /// The same for a run that is named and cannot be read; nil if the state directory does not know it. `lastHolder`
-    /// is the one that this process has replaced in its lock.
+    /// Returns the reason why a named run cannot be read; nil if the state directory does not know it. `lastHolder`
+    /// is the holder that this process has replaced in its lock.
     func absence(of id: String, lastHolder: RunLock.Holder? = nil) throws(CommandError) -> Absence? {
         guard RunID.isValid(id) else { return nil }
         let holders = [lastHolder] + RunLock.names(in: directory).lazy.map { RunLock.holder(of: $0, in: directory) }
@@ -76,7 +76,7 @@ struct RunHistory {
         return fault(ofJournal: id)
     }
 
-    /// nil if there is no journal.
+    /// Returns nil if there is no journal.
     private func fault(ofJournal id: String) -> Absence? {
         guard let folder = directory.runFolder(id), folder.lastChange(of: JournalWriter.fileName) != .zero else {
             return nil
@@ -88,7 +88,7 @@ struct RunHistory {
         do throws(SystemError) { return try PastRun(id, in: directory) } catch { throw PastRun.unreadable(id, error) }
     }
 
-    /// A run and those before it whose results still count, the last one first.
+    /// Returns a run and the earlier runs whose results still count, the last one first.
     func chain(of past: PastRun) throws(CommandError) -> [PastRun] {
         var chain = [past]
         while let id = chain.last?.base, let base = try run(id), base.header.workflow == past.header.workflow,
@@ -99,17 +99,17 @@ struct RunHistory {
         return chain
     }
 
-    /// The runs of the same file since the first run of a chain that are not in the chain, the last one first. None for
-    /// standard input, which is another file each time.
+    /// Returns the runs of the same file since the first run of a chain that are not in the chain, the last one
+    /// first. None for standard input, which is another file each time.
     func runs(beside chain: [PastRun]) throws(CommandError) -> [PastRun] {
         guard let first = chain.last, let workflow = first.header.workflow else { return [] }
         let ids = Set(chain.map(\.run))
         return try runs(of: workflow).filter { first.began(before: $0) && !ids.contains($0.run) }
     }
 
-    /// Removes the oldest runs where a workflow has too many, or all are too large together. Never removes a live one,
-    /// one that a resume of the whole workflow would begin with, or one of a part that is among its last. `outputSize`
-    /// is the size of the files that the calling run has written beside its journal.
+    /// Removes the oldest runs if a workflow has too many, or if all are too large together. Never removes a live
+    /// run, one with which a resume of the whole workflow would begin, or one of the last runs of a part.
+    /// `outputSize` is the size of the files that the calling run has written beside its journal.
     func removeOldRuns(outputSize: Int) {
         let count = directory.runCount
         let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
@@ -117,7 +117,7 @@ struct RunHistory {
         var counts: [String?: Int] = [:]
         var targets: [String?: Set<Set<String>>] = [:]
         var size = 0
-        // A run that a resume may begin with stays, and so do those that it builds on.
+        // Keeps each run with which a resume may begin, and those on which it builds.
         var needed: Set<String> = []
         for run in (try? runs()) ?? [] {
             let (workflow, chosen) = (run.header.workflow, Set(run.header.targets))

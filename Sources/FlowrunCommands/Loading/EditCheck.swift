@@ -1,16 +1,16 @@
 package import Syntax
 
-/// Tries the edits of findings before they are offered: applies each to the text and reads the findings of the result.
+/// Tries the edits of findings before they are offered: applies each to the text and checks the result.
 ///
-/// Drops an edit if a finding is left at the place it was to mend, stands in the new text or right after it, mentions
-/// that, or is the same one in other words. The description of the fix stays. Each trial reads all files again, so the
-/// number of trials is limited by the bytes to be read; findings beyond that have no edits, and get them once the first
-/// ones are made.
+/// Drops an edit if a finding remains at the place it was to fix, is in the new text or right after it, mentions it,
+/// or is the same finding in other words. The description of the fix remains. Each trial reads all files again, so
+/// the bytes to be read limit the number of trials. Findings beyond the limit have no edits, and get them once the
+/// first ones are fixed.
 package struct EditCheck {
-    /// All findings of the workflow with other bytes for one of its files.
+    /// Returns all findings of the workflow with other bytes for one of its files.
     package typealias Findings = (_ file: SourceFile, _ bytes: [UInt8]) -> [Diagnostic]
 
-    /// How many bytes are read again for one workflow. At least `leastTrials` edits are tried all the same.
+    /// The most bytes that are read again for one workflow; at least `leastTrials` edits are tried in any case.
     private static let workLimit = 8 << 20
     /// The cost of making one finding again, in bytes of text.
     private static let costOfFinding = 512
@@ -18,7 +18,7 @@ package struct EditCheck {
 
     private let findings: Findings
     private let size: Int
-    /// The findings of the workflow as it is.
+    /// The findings of the unedited workflow.
     private var known: [Told: Int] = [:]
 
     /// `size` is that of all files of the workflow.
@@ -27,7 +27,7 @@ package struct EditCheck {
         self.size = size
     }
 
-    /// The findings, without edits that would not mend them.
+    /// Returns the findings without the edits that would not fix them.
     package mutating func checked(_ diagnostics: [Diagnostic]) -> [Diagnostic] {
         known = Dictionary(diagnostics.map { (Told($0), 1) }, uniquingKeysWith: +)
         let cost = size + diagnostics.count * Self.costOfFinding
@@ -44,19 +44,19 @@ package struct EditCheck {
         let file = finding.file
         guard let edited = EditedText(file, edits) else { return false }
         let places = edited.places(of: finding.range.lowerOffset - file.start)
-        // An open bracket may be reported at another place than before.
+        // An open bracket may be reported at a different place than before.
         let noted = finding.notes.compactMap { note in note.range.flatMap { place(of: $0, finding, in: file) } }
             .reduce(places) { $0.union(edited.places(of: $1.lowerBound)) }
         let own = Told(finding)
         for other in findings(file, edited.bytes) {
             let place = place(of: other.range, other, in: file)
             if let place, places.contains(place.lowerBound) || edited.isNew(place.lowerBound) { return false }
-            // The parser does not get beyond what was to be mended.
+            // The parser stops at the mistake that the edit was to fix.
             if other.code == .yamlSyntax, finding.code == .yamlSyntax, let place, place.lowerBound < edited.end {
                 return false
             }
             let told = Told(other)
-            // Another place had the same finding before.
+            // The same finding existed before at another place.
             guard known[told, default: 0] <= (told == own ? 1 : 0) else { continue }
             if let place, noted.contains(place.lowerBound) || edited.isNew(place) || edited.isBehind(place.lowerBound) {
                 return false
@@ -70,7 +70,7 @@ package struct EditCheck {
         return true
     }
 
-    /// Where in a file the range of a finding is; nil if it is in another file.
+    /// Returns the place of a finding's range in `file`; nil if it is in another file.
     private func place(of range: SourceRange, _ finding: Diagnostic, in file: SourceFile) -> Range<Int>? {
         let own = finding.file(of: range)
         return own.name == file.name ? range.lowerOffset - own.start..<range.upperOffset - own.start : nil
@@ -88,10 +88,10 @@ package struct EditCheck {
 /// The bytes of a file after edits, with the places of the new text.
 private struct EditedText {
     private(set) var bytes: [UInt8] = []
-    /// In the order of the file: the ranges that are replaced, and where their replacements start.
+    /// The replaced ranges and the ranges of their replacements, in the order of the file.
     private var changes: [(old: Range<Int>, new: Range<Int>)] = []
 
-    /// nil if some edit is outside of the file, or if two overlap.
+    /// Returns nil if an edit is outside of the file, or if two overlap.
     init?(_ file: SourceFile, _ edits: [Diagnostic.Fix.Edit]) {
         var end = 0
         for edit in edits.sorted(by: { $0.range.start < $1.range.start }) {
@@ -106,7 +106,7 @@ private struct EditedText {
         bytes += file.bytes[end...]
     }
 
-    /// Where a place of the old text is now: behind a text that is put in there, and in front of it, too.
+    /// Returns the new places of a place in the old text: after a text inserted there, and before it as well.
     func places(of offset: Int) -> Set<Int> {
         var shift = 0
         var places: Set<Int> = []
@@ -119,15 +119,15 @@ private struct EditedText {
         return places.union([offset + shift])
     }
 
-    /// The end of the last new text.
+    /// The end of the last replacement.
     var end: Int { changes.last?.new.upperBound ?? 0 }
 
-    /// True if a place of the new text has been put in.
+    /// True if an offset of the edited text is in a replacement.
     func isNew(_ offset: Int) -> Bool { changes.contains { $0.new.contains(offset) } }
 
-    /// True if something has been put in right before a place of the new text.
+    /// True if an offset of the edited text is right after a replacement.
     func isBehind(_ offset: Int) -> Bool { changes.contains { !$0.new.isEmpty && $0.new.upperBound == offset } }
 
-    /// True if some of a range of the new text has been put in.
+    /// True if a range of the edited text overlaps a replacement.
     func isNew(_ range: Range<Int>) -> Bool { changes.contains { $0.new.overlaps(range) } }
 }

@@ -2,13 +2,13 @@ internal import Planning
 internal import Running
 internal import Workflow
 
-/// What a run gets from its caller beside the file: the values of parameters and secrets.
+/// The input of a run besides the file: the values of parameters and secrets.
 struct RunValues {
     let parameters: ParameterValues
     let secrets: RunSecrets
-    /// What is wrong with what was given.
+    /// Mistakes in the given values.
     private var mistakes: [String] = []
-    /// Required, and not given.
+    /// Required parameters that are not given.
     private var missing: [Parameter] = []
 
     /// Reads both. `folder` is the workflow file's; `readsSecrets` is false for a command that only shows a plan.
@@ -31,16 +31,16 @@ struct RunValues {
         secrets = isSecretive ? RunSecrets(workflow.secrets, folder: folder) : .none
     }
 
-    /// What a plan can be made with.
+    /// The values known when a plan is made.
     var known: KnownValues {
         KnownValues(fields: parameters.fields) { [secrets] in secrets.masked($0) != $0 }
     }
 
-    /// Throws if something is wrong with what was given.
+    /// Throws if there are mistakes in the given values.
     func check() throws(CommandError) { try fail(mistakes) }
 
-    /// Throws if something is wrong, or a step of the plan reads what is required and nobody gave: all at once, before
-    /// anything starts.
+    /// Throws if there are mistakes, or if a step of the plan reads a required value that is missing. Reports all of
+    /// them together, before anything starts.
     func demand(by plan: Plan) throws(CommandError) {
         guard !missing.isEmpty || !plan.workflow.secrets.isEmpty else { return try check() }
         let reads = PlanReads(plan, known: known, wanted: missing.map(\.name))

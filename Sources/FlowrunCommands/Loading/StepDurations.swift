@@ -3,18 +3,18 @@ internal import Glibc
 internal import Planning
 internal import Workflow
 
-/// How long steps take, as past runs tell it, or a file: one JSON object of ids to seconds.
+/// The durations of steps, from past runs or from a file: one JSON object of ids to seconds.
 struct StepDurations {
     /// By id.
     private let durations: [String: Duration]
-    /// The runs that they come from, the last one first; empty for a file.
+    /// The runs that the durations come from, the last one first; empty for a file.
     let sources: [String]
     /// Assumed duration of a step if no step has a history.
     private static let usual = Duration.seconds(1)
 
     private static let sizeLimit = 64 << 20
 
-    /// Nothing is known of any step.
+    /// No duration is known.
     static let none = StepDurations([:])
 
     init(_ durations: [String: Duration], from sources: [String] = []) {
@@ -26,7 +26,7 @@ struct StepDurations {
 
     subscript(id: String) -> Duration? { durations[id] }
 
-    /// Reads a file. Throws a usage error where it cannot be read or is anything else.
+    /// Reads a file. Throws a usage error if it cannot be read or has another form.
     init(file path: String) throws(CommandError) {
         let value: Value
         let text = try Self.text(of: path)
@@ -66,7 +66,7 @@ struct StepDurations {
         .usage("--durations \(path): \(reason)")
     }
 
-    /// nil for a time that cannot be added up.
+    /// Returns nil for a time that cannot be added up.
     private static func duration(_ value: Value) -> Duration? {
         let seconds: Double
         switch value {
@@ -79,7 +79,7 @@ struct StepDurations {
         return .microseconds(Int64((seconds * 1e6).rounded()))
     }
 
-    /// By row of the plan; groups and milestones take no time.
+    /// Returns the duration of each row of the plan; groups and milestones take no time.
     func lengths(of plan: Plan) -> [Duration] {
         let known = plan.rows.map { isTimed($0, in: plan) ? durations[plan.nodes[$0].id] : .zero }
         guard known.contains(nil) else { return known.compactMap(\.self) }
@@ -97,12 +97,12 @@ struct StepDurations {
         plan.nodes[row].role == .step && !plan.isMilestone(row)
     }
 
-    /// Of how many steps of a plan something is known.
+    /// Returns the number of steps of a plan whose duration is known.
     func knownCount(in plan: Plan) -> Int {
         plan.rows.count { plan.nodes[$0].role == .step && durations[plan.nodes[$0].id] != nil }
     }
 
-    /// Ids that the plan does not have, sorted.
+    /// Returns the ids that are not in the plan, sorted.
     func unknown(in plan: Plan) -> [String] {
         guard !durations.isEmpty else { return [] }
         let ids = Set(plan.nodes.map(\.id))

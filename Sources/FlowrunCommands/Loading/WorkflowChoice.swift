@@ -1,24 +1,27 @@
 internal import Basics
 internal import Glibc
 internal import Planning
+internal import RunLog
 internal import Syntax
+internal import Workflow
 
-/// Which workflow file a command line means, and which steps of it.
+/// The workflow file that a command line selects, and the steps of it.
 ///
-/// The first operand is the file if it looks like one or is one; else the file is `flowrun.yml` of the current folder,
-/// and all operands are steps. `-f` names the file in any case. Looks at the current folder, so `-C` comes first.
+/// The first operand is the file if it looks like one or is one. Otherwise the file is `flowrun.yml` of the current
+/// folder, and all operands are steps. `-f` names the file in any case. `-C` must be applied first, because this
+/// looks at the current folder.
 struct WorkflowChoice: Sendable, Equatable {
-    /// Files that are looked for where none is named, the first one that is there.
+    /// The files to look for if none is named; the first existing one is used.
     static let defaultFiles = ["flowrun.yml", "flowrun.yaml"]
 
     /// `-` is standard input.
     let file: String
     let steps: [String]
-    /// Whether the command line names the file.
+    /// True if the command line names the file.
     let isNamed: Bool
-    /// Whether the workflow may use files outside of its folder.
+    /// True if the workflow may use files outside of its folder.
     private(set) var allowsOutside = false
-    /// Whether the first step stands where a command could.
+    /// True if the first step is in the place of a command.
     private var isFirstWord = false
 
     init(file: String, steps: [String] = [], isNamed: Bool = true) {
@@ -29,7 +32,7 @@ struct WorkflowChoice: Sendable, Equatable {
 
     init(_ arguments: Arguments) throws(CommandError) { try self.init(arguments, operands: arguments.operands[...]) }
 
-    /// The same with some of the operands, where others mean something else.
+    /// Chooses from some of the operands, if others have another meaning.
     init(_ arguments: Arguments, operands: ArraySlice<String>) throws(CommandError) {
         guard let known = Self.known(arguments, operands) else {
             throw Self.nothingHere(operands.first, isFirstWord: arguments.command == nil)
@@ -39,7 +42,7 @@ struct WorkflowChoice: Sendable, Equatable {
         isFirstWord = arguments.command == nil && !isNamed
     }
 
-    /// The choice; nil where no file is named and the current folder has none.
+    /// Returns the choice; nil if no file is named and the current folder has none.
     static func known(_ arguments: Arguments, _ operands: ArraySlice<String>) -> WorkflowChoice? {
         if let file = arguments.value(.file) { return WorkflowChoice(file: file, steps: Array(operands)) }
         if let first = operands.first, isFile(first) {
@@ -48,10 +51,10 @@ struct WorkflowChoice: Sendable, Equatable {
         return found.map { WorkflowChoice(file: $0, steps: Array(operands), isNamed: false) }
     }
 
-    /// The file of the current folder; nil where there is none.
+    /// The default file of the current folder; nil if there is none.
     static var found: String? { defaultFiles.first { access($0, F_OK) == 0 } }
 
-    /// Whether an operand names a file: by its form, or because there is one.
+    /// True if an operand names a file: by its form, or because such a file exists.
     static func isFile(_ operand: String) -> Bool { hasFormOfFile(operand) || isRegularFile(operand) }
 
     private static func hasFormOfFile(_ operand: String) -> Bool {
@@ -72,16 +75,16 @@ struct WorkflowChoice: Sendable, Equatable {
         return status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFIFO
     }
 
-    /// What to say beside the findings of a file that is not a workflow and has the name of a step; nil elsewhere.
+    /// A hint for a file that is no workflow and has the name of a step; nil otherwise.
     var advice: String? {
         guard isNamed, !Self.hasFormOfFile(file), let found = Self.found else { return nil }
         return "`\(file)` is a file here; for the step of this name write `flowrun -f \(found) \(file.shellWord)`"
     }
 }
 
-// What to say where a word is neither a file nor a step.
+// Messages about a word that is neither a file nor a step.
 extension WorkflowChoice {
-    /// No file is named, and there is none to be found. `word` is the first operand, nil for a bare command.
+    /// No file is named, and none was found. `word` is the first operand, nil for a bare command.
     private static func nothingHere(_ word: String?, isFirstWord: Bool) -> CommandError {
         let lookedFor = "looked for \(Phrase.all(defaultFiles))"
         guard let word else {
@@ -94,7 +97,7 @@ extension WorkflowChoice {
         return .usage("there is no file `\(word)`, and no workflow file here that could have such a step: \(lookedFor)")
     }
 
-    /// A word stands where a file is wanted, and there is none of that name.
+    /// A file is required, and there is none named `word`.
     static func missing(_ word: String) -> CommandError {
         .usage(meaning(of: word, isFirstWord: false) ?? "there is no file `\(word)`")
     }
@@ -113,8 +116,8 @@ extension WorkflowChoice {
         return .usage(isTold ? message : "\(message); `flowrun list\(isNamed ? " \(file)" : "")` shows them")
     }
 
-    /// What a word most likely means that is neither a file nor a step; nil where it cannot be told. Only the first
-    /// word of a command line can be meant as a command.
+    /// Returns a message about the likely meaning of a word that is neither a file nor a step; nil if there is no
+    /// guess. Only the first word of a command line can be a command.
     private static func meaning(of word: String, isFirstWord: Bool) -> String? {
         if let message = assignment(word) { return message }
         if isFirstWord, Command.planned.contains(word) { return "the command `\(word)` is not built yet" }
@@ -126,7 +129,7 @@ extension WorkflowChoice {
             .map { "there is no file `\(word)`; did you mean the command `\($0)`?" }
     }
 
-    /// `NAME=value`, as make takes it.
+    /// Returns a message for `NAME=value`, which make accepts.
     private static func assignment(_ word: String) -> String? {
         guard word.utf8.dropFirst().contains(UInt8(ascii: "=")) else { return nil }
         return "`\(word)` is not a step; to give a parameter its value, write `--param \(word)`"
@@ -137,4 +140,55 @@ extension WorkflowChoice {
         defer { free(path) }
         return String(cString: path)
     }
+}
+
+extension WorkflowChoice {
+    /// Returns the plan of the whole file. Shows all findings on standard error; throws if one is an error.
+    func wholePlan() throws(CommandError) -> Plan { try whole(color: .auto) { _ in .none } }
+
+    /// Returns the plan of the chosen steps, or else of those that run by default, and the given values, which `read`
+    /// makes from the workflow.
+    func plan(
+        color: ColorMode = .auto, reading read: (Workflow) -> RunValues
+    ) throws(CommandError) -> (plan: Plan, values: RunValues) {
+        var values: RunValues?
+        let whole = try whole(color: color) { workflow in
+            let made = read(workflow)
+            values = made
+            return made.known
+        }
+        let plan = try chosen(of: whole)
+        return (plan, values ?? read(plan.workflow))
+    }
+
+    private func whole(color: ColorMode, known: (Workflow) -> KnownValues) throws(CommandError) -> Plan {
+        let loaded = WorkflowLoader(file, allowsOutside: allowsOutside, known: known)
+        StandardStream.error.show(loaded.diagnostics, color: color)
+        guard let plan = loaded.plan else { throw CommandError(.invalid, [], hint: advice) }
+        return plan
+    }
+
+    private func chosen(of whole: Plan) throws(CommandError) -> Plan {
+        let plan: Plan
+        do {
+            plan = try whole.restricted(to: steps)
+        } catch {
+            throw self.error(for: error)
+        }
+        guard plan.hasWork || !plan.workflow.hasManual else { throw .usage(nothingToRun(of: plan.workflow)) }
+        return plan
+    }
+
+    /// The message if all remaining steps have to be named.
+    private func nothingToRun(of workflow: Workflow) -> String {
+        let manual = workflow.nodes.indices.first { workflow.settings(of: NodeIndex($0))?.isManual == true }
+        let example = manual.map { ", such as `\(workflow.path(of: NodeIndex($0)))`" } ?? ""
+        let what = steps.isEmpty ? "every step" : "everything in \(Phrase.all(steps))"
+        return "nothing to run: \(what) is manual; name what is to run\(example)"
+    }
+}
+
+extension Plan {
+    /// True if there is a step, or may be one that the run makes.
+    fileprivate var hasWork: Bool { rows.contains { nodes[$0].role == .step || isDynamicFanOut($0) } }
 }

@@ -1,30 +1,31 @@
+internal import Basics
 internal import CLinux
+internal import Glibc
 package import Planning
 package import Syntax
 package import Workflow
 
-/// From a file's name to a plan: the one way that every command goes, so that what `check` accepts is what `run` runs.
+/// Loads a plan from a file. Every command loads in this way, so that whatever `check` accepts can be run.
 package struct WorkflowLoader {
-    /// Nil if there is an error among the findings, and where only those were asked for.
+    /// nil if there is an error among the findings, and if only the findings were requested.
     package let plan: Plan?
     /// All findings of the file, in the order of their places.
     package let diagnostics: [Diagnostic]
     private let file: SourceFile
-    // A large workflow takes a while to free, row by row; whoever ends the process keeps it until then.
+    // Freeing a large workflow, row by row, takes a while, so a caller that ends the process keeps it until then.
     private let workflow: Workflow?
 
-    /// Loads a file for running or describing it. `path` may be `-` for standard input; `known` says what is known of
-    /// the values of the workflow's parameters, `allowsOutside` whether it may use files outside of its folder.
+    /// Loads a file for running or describing it. `path` may be `-` for standard input. `known` returns the known
+    /// values of the workflow's parameters. If `allowsOutside`, the workflow may use files outside of its folder.
     package init(
         _ path: String, allowsOutside: Bool = false, known: (Workflow) -> KnownValues = { _ in .none }
     ) {
         self.init(path, allowsOutside) { Planner.plan($0, known: known($0)) }
     }
 
-    /// Only what is wrong with the file, from the same checks without the plan they would lead to. For a process that
-    /// ends afterwards: it keeps what it frees, so that the checks work in the memory of the nodes that were read.
-    /// Taking it again costs a twentieth of the time for a file of 300,000 steps. If `showsEdits`, they are tried
-    /// first.
+    /// Finds only what is wrong with the file, by the same checks without the resulting plan. For a process that ends
+    /// afterwards: freed memory is kept, so that the checks reuse the memory of the nodes. Allocating it again costs
+    /// a twentieth of the time for a file of 300,000 steps. If `showsEdits`, edits are tried first.
     package static func check(
         _ path: String, allowsOutside: Bool = false, showsEdits: Bool = false
     ) -> WorkflowLoader {
@@ -34,7 +35,7 @@ package struct WorkflowLoader {
         return showsEdits ? loaded.checkingEdits(of: UsedFiles.of(path, allowsOutside: allowsOutside)) : loaded
     }
 
-    /// The same findings, with only those edits that mend them.
+    /// Returns the same findings, with only those edits that fix them.
     package func checkingEdits(of files: WorkflowFiles) -> WorkflowLoader {
         guard diagnostics.contains(where: { $0.fix?.edits.isEmpty == false }) else { return self }
         let file = file
@@ -47,7 +48,7 @@ package struct WorkflowLoader {
         return WorkflowLoader(plan: plan, diagnostics: check.checked(diagnostics), file: file, workflow: workflow)
     }
 
-    /// All findings of a text, in the order of their places.
+    /// Returns all findings of a text, in the order of their places.
     package static func findings(in file: SourceFile, files: WorkflowFiles) -> [Diagnostic] {
         WorkflowLoader(file, files) { (nil, Planner.findings(in: $0)) }.diagnostics
     }
@@ -70,7 +71,7 @@ package struct WorkflowLoader {
         self.workflow = workflow
     }
 
-    /// The workflow of a text.
+    /// Loads the workflow of a text.
     package init(
         _ file: SourceFile, _ files: WorkflowFiles, planner: (Workflow) -> (plan: Plan?, diagnostics: [Diagnostic])
     ) {
@@ -87,5 +88,33 @@ package struct WorkflowLoader {
         self.plan = findings.containErrors ? nil : plan
         let told = known?.explained(findings) ?? findings
         diagnostics = told.count > 1 ? told.sortedByPlace() : told
+    }
+}
+
+/// Finds and reads the files that a workflow uses, relative to its own file.
+enum UsedFiles {
+    /// Returns the files of the workflow at a path. If the path is `-`, they are relative to the current folder.
+    /// Unless `allowsOutside`, it provides only files that are inside of the workflow's folder after links are
+    /// followed.
+    static func of(_ path: String, allowsOutside: Bool) -> WorkflowFiles {
+        let isStandardInput = path == "-"
+        let slash = isStandardInput ? nil : path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[...$0]) } ?? ""
+        return WorkflowFiles(identity: { isStandardInput ? nil : resolvedPath(path) }) { way in
+            let name = folder + way
+            guard let identity = resolvedPath(name) else {
+                let error = errno
+                return .unreadable(error == ENOENT ? "there is no such file" : String(cString: strerror(error)))
+            }
+            guard allowsOutside || isInside(identity, folder) else { return .outside }
+            let (file, problem) = SourceFile.read(name)
+            if let problem { return .unreadable(problem.message) }
+            return .found(identity: identity, name: name, bytes: file.bytes)
+        }
+    }
+
+    private static func isInside(_ path: String, _ folder: String) -> Bool {
+        guard let folder = resolvedPath(folder.isEmpty ? "." : folder) else { return false }
+        return folder == "/" || path.hasPrefix("\(folder)/")
     }
 }

@@ -2,32 +2,32 @@ internal import Planning
 internal import Syntax
 internal import Workflow
 
-/// The boxes, frames and arrows of a plan's picture, with every fan-out folded into one.
+/// The boxes, frames and arrows of a plan's drawing, with each fan-out folded into one box.
 struct GraphDrawing {
-    /// A step, or a group with or without something in it.
+    /// A step, or a group with or without members.
     struct Box {
-        /// Also its index.
+        /// The box's index.
         let number: Int
         let path: String
-        /// The id, with the number of instances behind it.
+        /// The id, followed by the number of instances.
         let label: String
-        /// `step`, `group`, or `hook` for the block of one.
+        /// `step`, `group`, or `hook` for the block of a hook.
         let kind: String
-        /// nil if there is no fan-out, or where only the run knows.
+        /// nil if there is no fan-out, or if the number becomes known only during the run.
         let instances: Int?
         /// The text of its `if`.
         let condition: String?
         let line: Int
-        /// The box around it; nil at the top.
+        /// The enclosing box; nil at the top level.
         let parent: Int?
         /// One past the last box inside.
         var end: Int
-        /// The boxes inside that start first and end last; itself where nothing is inside.
+        /// The boxes inside that start first and end last; the box itself if it is empty.
         var firstLeaf: Int
         var lastLeaf: Int
         let level: Int
 
-        /// Whether there is something to draw inside.
+        /// True if there are boxes inside.
         var isFrame: Bool { end > number + 1 }
     }
 
@@ -37,7 +37,7 @@ struct GraphDrawing {
         let kind: Need.Kind
         let isSequence: Bool
 
-        /// What the arrow says where it is more than an order.
+        /// The text of the arrow; nil if it is a plain order.
         var label: String? { kind == .ok ? nil : "\(kind)" }
     }
 
@@ -49,7 +49,7 @@ struct GraphDrawing {
 
     let title: String
     let file: String
-    /// In file order, what is inside after what is around it.
+    /// In file order, enclosing boxes before the boxes inside.
     private(set) var boxes: [Box] = []
     private(set) var arrows: [Arrow] = []
 
@@ -59,7 +59,8 @@ struct GraphDrawing {
         file = workflow.file.name
         title = workflow.name ?? workflow.file.name
         let boxRows = Self.drawnRows(plan)
-        // The box of each row; an instance has its fan-out's, row 0 and the other instances have none.
+        // The box of each row. The first instance of a fan-out has the fan-out's box; row 0 and all other instances
+        // have none.
         var boxOfRow = [Int](repeating: -1, count: plan.nodes.count)
         for (number, row) in boxRows.enumerated() {
             let node = plan.nodes[row]
@@ -67,7 +68,7 @@ struct GraphDrawing {
             let parent = boxOfRow[node.parent]
             boxOfRow[row] = number
             let fanOut = definition.settings?.fanOut
-            // Of those in the file, what is chosen.
+            // Of the instances in the file, the selected ones.
             let instances = node.role == .fanOut && fanOut?.isDynamic == false ? plan.members(of: row).count : nil
             let count = fanOut == nil ? "" : instances.map { " × \($0)" } ?? "[*]"
             if node.role == .fanOut, node.subtreeEnd > row.next { boxOfRow[row.next] = number }
@@ -89,7 +90,7 @@ struct GraphDrawing {
         closeFrames()
     }
 
-    /// Fan-outs without their instances, and of those the members of the first.
+    /// Returns all rows without the instances of fan-outs; of each fan-out, the members of the first instance.
     private static func drawnRows(_ plan: Plan) -> [PlanIndex] {
         var isHidden = [Bool](repeating: false, count: plan.nodes.count)
         var drawn: [PlanIndex] = []
@@ -107,7 +108,7 @@ struct GraphDrawing {
             guard let parent = boxes[number].parent else { continue }
             let (box, around) = (boxes[number], boxes[parent])
             boxes[parent].end = max(around.end, box.end)
-            // From the back: of equals, the first box is the one that stays.
+            // In reverse order, so that among equal levels the first box remains.
             if around.firstLeaf == parent || boxes[box.firstLeaf].level <= boxes[around.firstLeaf].level {
                 boxes[parent].firstLeaf = box.firstLeaf
             }
@@ -117,8 +118,8 @@ struct GraphDrawing {
         }
     }
 
-    /// Calls the body for every box in file order, and for the start and end of every frame, with the number of frames
-    /// around it.
+    /// Calls the body for each box in file order, and for the start and end of each frame, with the number of
+    /// enclosing frames.
     func walk(_ body: (Event, Int) -> Void) {
         var open: [Int] = []
         for box in boxes {

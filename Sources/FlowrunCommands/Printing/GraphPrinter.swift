@@ -2,14 +2,14 @@ internal import Basics
 package import Planning
 internal import Workflow
 
-/// What `flowrun graph` answers: steps as boxes, groups as frames around theirs, an arrow from what is needed to what
-/// needs it. A fan-out is drawn once, with the number of its instances.
+/// The answer of `flowrun graph`: steps as boxes, groups as frames, and an arrow from each dependency to its
+/// dependent. A fan-out is drawn once, with the number of its instances.
 package struct GraphPrinter {
     private let drawing: GraphDrawing
 
     package init(_ plan: Plan) { drawing = GraphDrawing(plan) }
 
-    /// For Graphviz.
+    /// Returns the graph for Graphviz.
     package func dot() -> String {
         var text = "digraph \(quotedForDot(drawing.title)) {\n"
         text += "  rankdir=LR;\n  compound=true;\n  node [shape=box];\n"
@@ -24,7 +24,7 @@ package struct GraphPrinter {
             }
         }
         for arrow in drawing.arrows {
-            // Graphviz draws arrows between boxes only, and cuts them off at a frame's border.
+            // Graphviz draws arrows only between boxes, and cuts them off at a frame's border.
             let (tail, head) = (drawing.boxes[arrow.from], drawing.boxes[arrow.to])
             var attributes: [String] = []
             if tail.isFrame { attributes.append("ltail=cluster_n\(tail.number)") }
@@ -36,7 +36,7 @@ package struct GraphPrinter {
         return text + "}\n"
     }
 
-    /// For Mermaid, as GitHub and GitLab show it in Markdown.
+    /// Returns the graph for Mermaid, as GitHub and GitLab show it in Markdown.
     package func mermaid() -> String {
         var text = "flowchart LR\n"
         drawing.walk { event, depth in
@@ -55,7 +55,7 @@ package struct GraphPrinter {
         return text
     }
 
-    /// One object of `nodes` and `edges`; ids are paths of definitions.
+    /// Returns one object of `nodes` and `edges`; ids are paths of definitions.
     package func json() -> String {
         var json = JSONWriter()
         json.object { json in
@@ -86,7 +86,7 @@ package struct GraphPrinter {
         return json.text
     }
 
-    /// In one line, with the condition in short.
+    /// Returns the label in one line, with a shortened condition.
     private func label(of box: GraphDrawing.Box) -> String {
         guard let condition = box.condition?.asOneLine else { return box.label }
         let short = condition.count > 40 ? condition.prefix(39) + "…" : condition[...]
@@ -102,7 +102,7 @@ package struct GraphPrinter {
         return quoted + "\""
     }
 
-    /// Mermaid reads entities written with `#`, and tags.
+    /// Mermaid interprets entities written with `#`, and tags.
     private func quotedForMermaid(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.asOneLine.unicodeScalars {

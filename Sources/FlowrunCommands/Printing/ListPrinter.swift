@@ -4,7 +4,7 @@ internal import RunLog
 internal import Syntax
 internal import Workflow
 
-/// What `flowrun list` answers: steps and groups as the file declares them, under the names by which they can be run.
+/// The answer of `flowrun list`: the steps and groups of the file, under the names by which they can be run.
 package struct ListPrinter {
     private let workflow: Workflow
     private let rows: [Row]
@@ -12,7 +12,7 @@ package struct ListPrinter {
     private struct Row {
         let path: String
         let node: WorkflowNode
-        /// What `default` says where it names this or instances of it; empty where it does not.
+        /// The entries of `default` that name this node or instances of it; empty if there are none.
         let defaults: [String]
 
         var isManual: Bool { node.settings?.isManual == true }
@@ -30,7 +30,7 @@ package struct ListPrinter {
         }
     }
 
-    /// The parameters, then one line each: path, number of instances, what runs by default or only by name,
+    /// Returns the parameters, then one line per node: path, number of instances, mark of a default or manual node,
     /// description.
     package func text() -> String {
         var text = ""
@@ -51,7 +51,7 @@ package struct ListPrinter {
         return text
     }
 
-    /// The names of copies behind which there is more than they say; empty for all others.
+    /// Returns the names of instances with the values that they abbreviate; empty if none does.
     private func instances(of row: Row) -> String {
         guard let fanOut = row.node.settings?.fanOut else { return "" }
         let titles = fanOut.instances.map { instance in
@@ -71,14 +71,14 @@ package struct ListPrinter {
         return marks.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// Says which instances are meant where `default` does not name all of them.
+    /// Names the selected instances if `default` does not select all.
     private func defaultMark(of row: Row) -> String {
         if row.defaults.isEmpty { return "" }
         if row.defaults.contains(row.path) { return "(default)" }
         return "(default: \(row.defaults.joined(separator: ", ").asOneLine))"
     }
 
-    /// One line for each parameter: name, what it takes, description, default, variable.
+    /// Returns one line per parameter: name, accepted values, description, default, variable.
     private func parametersText() -> String {
         guard !workflow.parameters.isEmpty else { return "" }
         let names = workflow.parameters.map { "--param \($0.name)=\($0.kind.words.asOneLine)" }
@@ -96,7 +96,7 @@ package struct ListPrinter {
         return text + "\n"
     }
 
-    /// One object: the workflow's `name` and `description`, and `steps`, which holds groups too.
+    /// Returns one object: the workflow's `name`, `description` and `params`, and `steps`, which includes groups.
     package func json() -> String {
         var json = JSONWriter()
         json.object { json in
@@ -150,7 +150,7 @@ package struct ListPrinter {
 }
 
 extension Parameter.Kind {
-    /// The word of the file for it.
+    /// The word for it in the file.
     fileprivate var name: String {
         switch self {
         case .string: "string"
@@ -162,7 +162,7 @@ extension Parameter.Kind {
         }
     }
 
-    /// What may be given, for people.
+    /// The accepted values, for users.
     fileprivate var words: String {
         if case .choice(let values) = self { values.joined(separator: "|") } else { name.uppercased() }
     }

@@ -5,29 +5,30 @@ internal import Running
 internal import Syntax
 internal import Workflow
 
-/// What `flowrun plan` answers.
+/// The answer of `flowrun plan`.
 package struct PlanPrinter {
-    /// With one instance `[*]` of each fan-out whose items only the run knows.
+    /// The outline: one instance `[*]` for each fan-out whose items become known only during the run.
     let plan: Plan
     private let bound: RunBound
     let jobs: Int
     private let known: KnownValues
-    /// How many steps there are, as the header of the run's log says it.
+    /// The number of steps, in the words of the header of a run's log.
     private let size: String
     /// Steps by level, then in file order: an order in which they could run one by one.
     let steps: [PlanIndex]
-    /// nil where nobody has asked for one.
+    /// nil if none was requested.
     private(set) var simulation: SimulatedRun?
-    /// How many steps of the simulation are of unknown duration.
+    /// The number of simulated steps without a known duration.
     private(set) var usualSteps = 0
     /// The duration assumed for steps without history.
     private(set) var usualLength = Duration.zero
-    /// nil where no past run is known.
+    /// nil if no past run is known.
     private var expected: ExpectedRun?
     /// nil if no run is to be resumed.
     private var resume: ExpectedResume?
 
-    /// `jobs` is how many steps may run at once, for the bound; `known` tells which conditions are false already.
+    /// `jobs` is the number of steps that may run at once, for the bound; `known` decides which conditions are false
+    /// already.
     package init(_ plan: Plan, jobs: Int, known: KnownValues = .none) {
         self.plan = plan.outline
         self.jobs = jobs
@@ -37,7 +38,7 @@ package struct PlanPrinter {
         steps = Self.byLevel(plan.outline)
     }
 
-    /// Also answers when each step would start and end with such durations.
+    /// Adds the start and end of each step with the given durations.
     mutating func simulate(_ durations: StepDurations) {
         let lengths = durations.lengths(of: plan)
         simulation = RunOrder(plan, jobs: jobs, durations: lengths, known: known, isTimed: !durations.isEmpty).run
@@ -45,22 +46,22 @@ package struct PlanPrinter {
         usualSteps = steps.count { !plan.isMilestone($0) } - durations.knownCount(in: plan)
     }
 
-    /// Also answers how long a run would take in which each step takes as long as before. Does nothing where nothing is
-    /// known.
+    /// Adds the duration of a run in which each step takes as long as before. Does nothing if no duration is known.
     mutating func estimate(from runs: PastDurations?) {
         expected = runs.flatMap { ExpectedRun(plan, jobs: jobs, from: $0, known: known) }
     }
 
-    /// Adds what would be taken over from a run.
+    /// Adds the results that would be restored from a run.
     mutating func resume(_ resume: ExpectedResume) { self.resume = resume }
 
-    /// The forecast for a step; nil without a run to resume, and for a step that never runs.
+    /// Returns the forecast for a step; nil without a run to resume, and for steps that are ruled out, milestones and
+    /// steps of hooks.
     private func forecast(of row: PlanIndex) -> ResumeForecast? {
         guard let resume, !plan.isInHook(row), !plan.isMilestone(row), !isRuledOut(row) else { return nil }
         return resume.run == nil ? .runs(nil) : resume.steps[plan.nodes[row].id] ?? .open
     }
 
-    /// Also answers when each step would start and end if it takes as long as before.
+    /// Adds the start and end of each step if it takes as long as before.
     mutating func simulateFromPast() { simulate(expected?.durations ?? .none) }
 
     /// Counting sort: a level is below the number of steps.
@@ -73,7 +74,7 @@ package struct PlanPrinter {
 
     // MARK: JSON
 
-    /// One JSON object (flowrun(1), JSON ANSWERS).
+    /// Returns one JSON object (flowrun(1), JSON ANSWERS).
     package func json() -> String {
         var json = JSONWriter()
         json.object { json in
@@ -152,17 +153,17 @@ package struct PlanPrinter {
         }
     }
 
-    /// The text of the row's own `if`, which a fan-out has once for all its instances.
+    /// Returns the text of the row's own `if`, which a fan-out has once for all its instances.
     private func condition(of row: PlanIndex) -> String? { plan.condition(of: row)?.text }
 
-    /// How many instances a fan-out may have whose items only the run knows; nil for everything else.
+    /// Returns the most instances of a fan-out whose items become known only during the run; nil for all other rows.
     private func maxItems(of row: PlanIndex) -> Int? {
         plan.isDynamicFanOut(row) ? plan.fanOut(of: row)?.limit : nil
     }
 
     // MARK: Text
 
-    /// For people: the steps level by level with what they wait for, then the critical path and the bound.
+    /// Returns the text for users: the steps level by level with their needs, then the critical path and the bound.
     package func text() -> String {
         let levels = Int(plan.nodes[.root].remainingPath)
         var text = plan.workflow.file.name.visible
@@ -194,7 +195,7 @@ package struct PlanPrinter {
         if let run = resume.run {
             let forecasts = steps.compactMap(forecast)
             let (taken, open) = (forecasts.count { $0.isTakenOver == true }, forecasts.count { $0 == .open })
-            text += "resuming \(run): \(taken) taken over, \(forecasts.count - taken - open) to run"
+            text += "resuming \(run): \(taken) restored, \(forecasts.count - taken - open) to run"
             text += open > 0 ? ", \(open) decided in the run\n" : "\n"
         }
         return text + resume.notes.map { "warning: \($0.asOneLine)\n" }.joined()
@@ -212,12 +213,12 @@ package struct PlanPrinter {
         return "estimate: none, \(who) not succeeded in the last runs\n"
     }
 
-    /// The id, and beside a copy's number the values for which it stands.
+    /// Returns the id, followed by the values of an instance if it has only a number for them.
     func title(of row: PlanIndex) -> String {
         InstanceValues.title(plan.nodes[row].id, item: plan.nodes[row].variables.isEmpty ? nil : plan.item(of: row))
     }
 
-    /// What a step waits for itself and then what the groups around it wait for.
+    /// Returns the needs of a step, then those of its enclosing groups.
     private func waits(of row: PlanIndex) -> String {
         var ids: [String] = []
         var total = 0
@@ -235,13 +236,13 @@ package struct PlanPrinter {
         return "after " + ids.joined(separator: ", ") + (total > ids.count ? " and \(total - ids.count) more" : "")
     }
 
-    /// What a hook comes after.
+    /// Describes what a hook waits for.
     private func what(_ hook: WorkflowNode.Hook, of group: PlanIndex) -> String {
         let place = group == .root ? "" : " in \(plan.nodes[group].id)"
         return hook == .finally ? "everything else" + place : "a failure" + place
     }
 
-    /// Under which conditions a step runs, its own first.
+    /// Returns the conditions of a step, its own first, then those of its enclosing groups.
     private func conditions(of row: PlanIndex) -> String {
         let rows = rowAndAround(row)
         if let wrong = rows.first(where: { known.rulesOut($0, of: plan) }) {
@@ -254,12 +255,12 @@ package struct PlanPrinter {
         return rows.compactMap { plan.condition(of: $0) }.map { "  if \($0.text.asOneLine)" }.joined()
     }
 
-    /// Whether the row or a group around it is ruled out with the parameters as they are, and on this machine.
+    /// True if the row or an enclosing group is ruled out by the given parameters or on this machine.
     private func isRuledOut(_ row: PlanIndex) -> Bool {
         rowAndAround(row).contains { known.rulesOut($0, of: plan) }
     }
 
-    /// A row and the groups around it, innermost first.
+    /// Returns a row and its enclosing groups, innermost first.
     private func rowAndAround(_ row: PlanIndex) -> [PlanIndex] {
         var rows = [row]
         while let last = rows.last, last != .root { rows.append(plan.nodes[last].parent) }
@@ -276,7 +277,7 @@ package struct PlanPrinter {
         return text.isEmpty ? "" : text + "\n"
     }
 
-    /// Those of `vars` whose commands would run, because something that runs reads them; in file order.
+    /// Those of `vars` whose commands would run, because a step that runs reads them; in file order.
     private var commands: [SharedValueID] {
         PlanReads(plan, known: known, wanted: []).sharedValues.filter { plan.workflow[$0].command != nil }
             .sorted { plan.workflow[$0].range.start < plan.workflow[$1].range.start }
@@ -292,7 +293,7 @@ package struct PlanPrinter {
         return lines.isEmpty ? "" : lines.joined() + "\n"
     }
 
-    /// The groups that hold mutexes, what they take at their start, and for whom.
+    /// Returns the groups that hold mutexes, with the mutexes that they take at their start, and the users of each.
     private func holdersText() -> String {
         var text = ""
         for row in plan.rows {
@@ -306,7 +307,7 @@ package struct PlanPrinter {
         return text.isEmpty ? "" : text + "\n"
     }
 
-    /// In time if durations are known, else in steps.
+    /// By time if durations are known, otherwise by number of steps.
     private var criticalPath: [PlanIndex] {
         guard let lengths = expected?.durations.lengths(of: plan) else { return plan.criticalPath() }
         return plan.criticalPath { max(1, lengths[$0.offset].wholeMicroseconds) }
@@ -335,17 +336,37 @@ package struct PlanPrinter {
 }
 
 extension ResumeForecast {
-    /// nil if only the run knows.
+    /// nil if it is decided only during the run.
     fileprivate var isTakenOver: Bool? { self == .open ? nil : self == .takenOver }
 
     fileprivate var reason: RerunReason? { if case .runs(let reason) = self { reason } else { nil } }
 
     fileprivate var words: String {
         switch self {
-        case .takenOver: "taken over"
+        case .takenOver: "restored"
         case .runs(nil): "runs"
         case .runs(let reason?): "runs again: \(reason.words)"
         case .open: "decided in the run"
         }
+    }
+}
+
+extension PlanPrinter {
+    /// Returns the start and end of each step, in the order of the starts, and the end of the run.
+    func simulationText(_ run: SimulatedRun) -> String {
+        let spans = steps.compactMap { row in run.spans[row.offset].map { (row: row, span: $0) } }
+            .sorted { ($0.span.start, $0.row) < ($1.span.start, $1.row) }
+        var text = "\nsimulated with \(jobs.counted("job"))"
+        if usualSteps > 0 {
+            text += ", \(usualSteps.counted("step")) of unknown duration as \(TimeText.duration(usualLength))"
+        }
+        text += "\n"
+        let makespan = TimeText.duration(run.makespan)
+        for (row, span) in spans {
+            let start = TimeText.duration(span.start).indented(to: makespan.utf8.count)
+            let finish = TimeText.duration(span.finish).indented(to: makespan.utf8.count)
+            text += "  \(start) - \(finish)  \(title(of: row))\n"
+        }
+        return text + "makespan: \(makespan)\n"
     }
 }

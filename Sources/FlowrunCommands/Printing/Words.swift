@@ -1,7 +1,7 @@
 internal import Basics
 
 extension String {
-    /// The first line, harmless and with blanks for tabs.
+    /// The first line, made harmless, with blanks for tabs.
     var asOneLine: String {
         let line = unicodeScalars.prefix { $0 != "\n" && $0 != "\r" }
         return String(String.UnicodeScalarView(line.map { $0 == "\t" ? " " : $0 })).visible
@@ -10,9 +10,4 @@ extension String {
     func indented(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
 
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
-}
-
-extension Int {
-    /// `1 step`, `2 steps`.
-    func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }

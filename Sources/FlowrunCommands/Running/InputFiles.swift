@@ -3,7 +3,7 @@ internal import Planning
 internal import Syntax
 internal import Workflow
 
-/// The files that a run reads because the workflow names them, which nothing may be written over.
+/// The files that the workflow names as input, which must not be overwritten.
 struct InputFiles {
     private struct Identity: Hashable {
         let device: dev_t
@@ -16,10 +16,10 @@ struct InputFiles {
         }
     }
 
-    /// By identity, so that links do not matter; what each one is, in words.
+    /// The description of each file by identity, so that links do not matter.
     private var words: [Identity: String] = [:]
 
-    /// `folder` is the one that paths in the workflow count from, nil for the current one.
+    /// `folder` is the base of relative paths in the workflow; nil for the current folder.
     init(of plan: Plan, folder: String?) {
         let workflow = plan.workflow
         for file in workflow.file.all.reversed() {
@@ -42,6 +42,6 @@ struct InputFiles {
         if let identity = Identity(path) { self.words[identity] = words }
     }
 
-    /// What stands at a path that is to be written to; nil if it is none of these files.
+    /// Describes the input file that writing to a path would change; nil if it is none of these files.
     func words(of path: String) -> String? { Identity(path).flatMap { words[$0] } }
 }

@@ -13,14 +13,14 @@ package struct Run {
     private let alterPlan: @Sendable (inout Plan) -> Void
     private let standardError = StandardStream.error
 
-    /// `alterPlan` may turn the plan into one that no planner makes, to see how the run deals with it.
+    /// `alterPlan` may change the plan into one that no planner makes, to see how the run handles it.
     package init(_ request: RunRequest, alterPlan: @escaping @Sendable (inout Plan) -> Void = { _ in }) {
         self.request = request
         self.alterPlan = alterPlan
     }
 
-    /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return if a signal ended
-    /// the run: the process dies by it.
+    /// Runs the workflow on the calling thread, which becomes the event loop's. Does not return if a signal ended the
+    /// run: the process then dies of that signal.
     func callAsFunction() throws(CommandError) -> ExitStatus {
         let folder = folder(of: request.file)
         var (plan, values) = try request.choice.plan(color: request.color) { workflow in
@@ -59,7 +59,7 @@ package struct Run {
         Guard.removeLeavesInItsPlace()
         if let signal {
             Signals.die(by: signal)
-            // Only PID 1 gets here.
+            // Only PID 1 survives the signal.
             exit(128 + signal)
         }
         return status
@@ -121,7 +121,7 @@ package struct Run {
         let fault = result.signal == nil ? fault(of: result) : nil
         if let fault { logs.say(fault) }
         await logs.close()
-        // If a request to end came before the log was delivered, the exit status says nothing of an outcome.
+        // If an end was requested before the log was delivered, the exit status does not report an outcome.
         if let signal = result.signal ?? (failure == nil ? nil : runner.signal) { return (.failure, signal) }
         if failure != nil || fault != nil || journal?.failure != nil { return (.unable, nil) }
         switch result.outcome {
@@ -132,7 +132,7 @@ package struct Run {
         }
     }
 
-    /// Why flowrun itself could not go on; nil if it could.
+    /// Returns the reason why flowrun itself could not continue; nil if it could.
     private func fault(of result: RunResult) -> String? {
         if result.isOutOfProcesses {
             return "no process could be started for 30 s: the machine has none left, or no memory"
@@ -140,13 +140,13 @@ package struct Run {
         return result.stall.map { "\($0); this is a fault of flowrun, not of the workflow" }
     }
 
-    /// The durations of the last runs; nil if there are none, or if they do not count.
+    /// The durations of the last runs; nil if there are none, or if the request does not use them.
     var pastDurations: PastDurations? {
         request.usesHistory ? PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory) : nil
     }
 
-    /// Makes steps start in the order that is best by the durations of the last runs. Returns nil, and reads no past
-    /// run, if everything that is ready starts at once, or one step at a time.
+    /// Sets the priorities of steps by the durations of the last runs. Returns nil, and reads no past run, if every
+    /// ready step can start at once, or if steps run one at a time.
     private func expectedOrder(
         of plan: Plan, _ options: inout RunOptions, _ values: RunValues
     ) -> ExpectedRun? {
@@ -159,7 +159,7 @@ package struct Run {
         return run
     }
 
-    /// What the last runs say of this one; nil where they do not know all of its steps.
+    /// Returns an estimate from the last runs; nil unless they know all steps.
     private func estimate(
         of plan: Plan, _ options: RunOptions, _ values: RunValues, _ order: ExpectedRun?
     ) -> RunEstimate? {
@@ -169,7 +169,7 @@ package struct Run {
         }
     }
 
-    /// Refuses a name in `--from` that is a copy of a fan-out and none of those that the resumed run had.
+    /// Rejects a name in `--from` that is an instance of a fan-out and that the resumed run did not have.
     func demandInstances(of plan: Plan, in past: PastResults) throws(CommandError) {
         for id in request.options.again {
             guard let (all, meant) = plan.instances(inPlaceOf: id, among: past.steps.keys) else { continue }
@@ -183,7 +183,7 @@ package struct Run {
 
     private static let instancesShown = 12
 
-    /// What a run before has left, and what a later one will want to know.
+    /// Registers the run, and restores the results of the run to resume.
     @EventLoopActor
     private func prepare(
         _ options: inout RunOptions, of plan: Plan, with files: RunFiles?
@@ -199,7 +199,7 @@ package struct Run {
         options.note = resumed == nil ? ResumedRun.nothing : resumed?.note
     }
 
-    /// nil where none is to be kept, or there is no place for it.
+    /// Returns nil if no journal is to be kept, or if there is no place for it.
     @EventLoopActor
     private func openJournal(
         in files: RunFiles?, _ options: RunOptions, _ values: RunValues, outputLimit: Int?
@@ -218,7 +218,7 @@ package struct Run {
         }
     }
 
-    /// Before anything is waited for, the journal has what happened; once it cannot take more, nothing new starts.
+    /// Flushes the journal before every wait. Once the journal cannot be written, nothing new starts.
     @EventLoopActor
     private func write(_ journal: JournalWriter, of runner: WorkflowRunner) {
         runner.writeAhead = { journal.flush(isGoingOn: true) }
@@ -249,11 +249,11 @@ package struct Run {
             default: runner.interrupt(by: signal)
             }
         }
-        // Somebody has killed it, and means the run.
+        // The guard was killed, and the signal was meant for the run.
         Guard.whenGone { runner.abort(by: SIGKILL) }
     }
 
-    /// Stops what runs and then flowrun, until somebody continues it. `source` is the name of the signal that asks for it.
+    /// Stops the running steps and then flowrun, until SIGCONT. `source` is the name of the signal that requests it.
     @EventLoopActor
     private func standStill(by source: String, _ runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
         files?.startService()
@@ -293,13 +293,13 @@ package struct Run {
         return options
     }
 
-    /// The workflow file's folder, absolute; nil if it is the current one.
+    /// Returns the absolute path of the workflow file's folder; nil if that is the current one.
     private func folder(of file: String) -> String? {
         guard file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         return Self.absolute(slash == file.startIndex ? "/" : String(file[..<slash]))
     }
 
-    /// The workflow file, absolute; nil for standard input.
+    /// The absolute path of the workflow file; nil for standard input.
     private var path: String? { request.file == "-" ? nil : Self.absolute(request.file) }
 
     private static func absolute(_ path: String) -> String {
@@ -319,7 +319,7 @@ extension EventLoop {
         withUnsafeMutablePointer(to: &result) { result in
             // Only the task writes to it, and `run` below returns only after the task has called `stop`.
             nonisolated(unsafe) let result = result
-            // The one task without an owner.
+            // The only task without an owner.
             Task(executorPreference: self) { @EventLoopActor in
                 result.pointee = await body()
                 self.stop()
@@ -327,5 +327,68 @@ extension EventLoop {
             run()
         }
         return result
+    }
+}
+
+extension Run {
+    /// Shows what would run and, if a run would be resumed, what would be restored. Starts and changes nothing: takes
+    /// no lock, does not count the run, and does not end leftovers of a dead run.
+    func printDryRun(of plan: Plan, with values: RunValues) throws(CommandError) {
+        var printer = PlanPrinter(plan, jobs: request.options.jobs, known: values.known)
+        printer.estimate(from: pastDurations)
+        if request.isResumed { printer.resume(try forecast(of: plan, with: values)) }
+        try StandardStream.output.deliver(request.log == .json ? .json(printer.json()) : .lines(printer.text()))
+    }
+
+    private func forecast(of plan: Plan, with values: RunValues) throws(CommandError) -> ExpectedResume {
+        let (resumed, key) = try resumedRun(of: plan)
+        guard let past = resumed?.results else {
+            return ExpectedResume(run: nil, notes: [resumed?.note ?? ResumedRun.nothing], steps: [:])
+        }
+        try demandInstances(of: plan, in: past)
+        var options = options(with: values)
+        options.past = past
+        options.definitionKey = key.flatMap { KeyedHash.Key($0) }
+        // A dry run makes no file.
+        options.temporaryFolder = "/dev/null"
+        let notes = [resumed?.note].compactMap(\.self)
+        let nothing = ExpectedResume(run: past.run, notes: notes, steps: [:])
+        return EventLoop.shared.result(before: nothing) {
+            let runner = WorkflowRunner(plan, options: options, reporters: [])
+            let forecast = runner.forecast { row in
+                var next = row
+                while !values.known.rulesOut(next, of: plan), next != .root { next = plan.nodes[next].parent }
+                return values.known.rulesOut(next, of: plan)
+            }
+            let steps = forecast.map { (plan.nodes[$0.key].id, $0.value) }
+            return ExpectedResume(
+                run: past.run, notes: notes + runner.undoingHooks, steps: Dictionary(uniqueKeysWithValues: steps))
+        }
+    }
+
+    /// Returns the run that would be resumed, and the key of the state directory; nil if there is no such folder.
+    private func resumedRun(of plan: Plan) throws(CommandError) -> (ResumedRun?, key: [UInt8]?) {
+        let place = StatePlace(file: request.file, explicit: request.stateDirectory)
+        for candidate in [place.preferred, place.fallback].compactMap(\.self) {
+            let directory: StateDirectory
+            do throws(StateError) {
+                directory = try .existing(candidate.path)
+            } catch {
+                if !error.isAbsence { throw .unable(error.message) }
+                continue
+            }
+            let name = place.name(in: directory)
+            let key = directory.existingKey()
+            let history = RunHistory(in: directory)
+            let resume = ResumeRequest(
+                run: request.resumedRun, targets: request.choice.steps, workflow: name,
+                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key,
+                outputReads: plan.outputReads)
+            return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
+        }
+        if let run = request.resumedRun {
+            throw .failed("`\(place.preferred.path)` has no journal of a run `\(run)` of this file")
+        }
+        return (nil, nil)
     }
 }

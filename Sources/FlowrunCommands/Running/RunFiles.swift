@@ -7,7 +7,7 @@ internal import Running
 /// The files of a live run in its state directory: the lock, the control socket, the journal.
 @EventLoopActor
 final class RunFiles {
-    /// A run that is over sooner than this makes no control socket.
+    /// A shorter run makes no control socket.
     private static let socketDelay = Duration.milliseconds(50)
 
     private let directory: StateDirectory
@@ -17,15 +17,15 @@ final class RunFiles {
     /// The entry of this run in the lock.
     private let holder: RunLock.Holder
     private var server: ControlServer?
-    /// Open as long as the journal is written.
+    /// Open while the journal is written.
     private var runFolder: StateDirectory?
     private var pendingService: (@EventLoopActor () -> Void)?
     /// nil before the run is counted, and if it cannot be.
     private var entry: StateDirectory.Entry?
 
-    /// Enters the state directory of a workflow and takes its lock. Nil, with a message on standard error, if no folder
-    /// can be used: the run goes on without being steered or kept apart from others, unless it was asked for what needs
-    /// one.
+    /// Enters the state directory of a workflow and takes its locks. If no folder can be used, returns nil with a
+    /// message on standard error: the run continues, with only the lock of the workflow file itself, and `ctl` cannot
+    /// reach it. Throws if the folder is explicit or unsafe, if an option needs one, or if a lock is held.
     static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let directory = try directory(at: place, for: request)
@@ -33,7 +33,7 @@ final class RunFiles {
         if request.file != "-" {
             do throws(RunLockError) {
                 try FileLock.take(of: request.file) { holder in
-                    // A runner takes down what it has left, and lets go; nobody else is about to.
+                    // Only a flowrun that is ending its leftovers is about to release the lock.
                     if let holder, !holder.isFlowrun { return false }
                     let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
                     return last.map { !$0.isAlive } ?? false
@@ -81,7 +81,7 @@ final class RunFiles {
         holder = RunLock.Holder(
             pid: Guard.startedProcess, run: run, mark: Guard.mark, keepsJournal: request.keepsJournal)
         guard let name else {
-            // Nobody keeps a list of the runs of standard input.
+            // Any number of runs of standard input may be live.
             lock = nil
             return
         }
@@ -101,13 +101,14 @@ final class RunFiles {
         self.lock = lock
     }
 
-    /// Records where this run is about to make its temporary folder, for the next start if this run is killed.
+    /// Records the path at which this run is about to make its temporary folder, so that the next start can remove it
+    /// if this run is killed.
     func note(temporaryFolder path: String) { lock?.note(temporaryFolder: path, of: run) }
 
-    /// Whether what is written to a path would be a file of flowrun's own state.
+    /// True if writing to a path would change a file of flowrun's own state.
     func owns(_ path: String) -> Bool { directory.owns(path) }
 
-    /// `lastHolder` is the run that had the lock of the same name last, in the same state directory.
+    /// `lastHolder` is the run that last had the lock of the same name, in the same state directory.
     private static func error(_ error: RunLockError, file: String, lastHolder: RunLock.Holder?) -> CommandError {
         switch error {
         case .held:
@@ -139,10 +140,10 @@ final class RunFiles {
         return CommandError(.inUse, ["`\(file)` is already being run\(by)\(help)"])
     }
 
-    /// Listens for requests until `close`, once the run has lasted a moment. `report` gets the reason if that
-    /// fails.
+    /// Listens for requests until `close`, once the run has lasted `socketDelay`. `report` receives the reason if
+    /// that fails.
     ///
-    /// Until then the lock tells `flowrun ctl` that there is a run to wait for; a run without one listens at once.
+    /// Until then the lock shows `flowrun ctl` that there is a run to wait for; a run without a lock listens at once.
     func serveSoon(
         _ answer: @escaping ControlServer.Answer, report: @escaping @EventLoopActor (String) -> Void
     ) {
@@ -153,14 +154,15 @@ final class RunFiles {
         Poller.shared.after(Self.socketDelay) { [weak self] in self?.startService() }
     }
 
-    /// Ends the wait of `serveSoon`, as before the whole process is stopped: it must be found even then.
+    /// Ends the delay of `serveSoon`. Called before the whole process is stopped, because `ctl` must find it even
+    /// then.
     func startService() {
         let service = pendingService
         pendingService = nil
         service?()
     }
 
-    /// Listens for requests from now until `close`. Returns the reason if that fails, otherwise nil.
+    /// Listens for requests from now until `close`. Returns the reason if that fails; nil on success.
     func serve(_ answer: @escaping ControlServer.Answer) -> String? {
         if lock == nil { directory.removeStaleSockets() }
         do throws(ControlSocketError) {
@@ -171,11 +173,12 @@ final class RunFiles {
         }
     }
 
-    /// Counts the run among those of the state directory. Called before its key and number are read.
+    /// Registers the run in the state directory. Must be called before its key and number are read.
     func count() { entry = directory.enter { RunHistory(in: directory).lastNumber } }
 
-    /// The results that a resuming run begins with. Prepares the run to resume first: kills leftover processes and
-    /// truncates the journal to its last complete record. `named` is its id, nil for the last one of the same targets.
+    /// Returns the results with which a resuming run begins. First prepares the run to resume: kills leftover
+    /// processes, truncates the journal to its last complete record. `named` is its id, nil for the last one with the
+    /// same targets.
     func resume(
         _ named: String?, targets: [String], outputReads: Set<String>
     ) throws(CommandError) -> ResumedRun {
@@ -189,7 +192,7 @@ final class RunFiles {
     }
 
     private static func prepare(_ past: PastRun) throws(CommandError) {
-        // What outlives the end of a run was meant to.
+        // Processes that outlive a run's own end were meant to.
         let state: PastRun.State
         do throws(SystemError) { state = try past.readState() } catch { throw past.unreadable(error) }
         if state.isInterrupted { try endLeftovers(of: past.run, mark: past.header.mark) }
@@ -217,10 +220,10 @@ final class RunFiles {
         }
     }
 
-    /// What digests in journals are made with; nil if it can be neither read nor made.
+    /// The key for the digests in journals; nil if it can be neither read nor made.
     var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
-    /// Makes the journal of the run, in a new folder of its own. `make` makes its header.
+    /// Makes the journal of the run in a new folder. `make` makes its header.
     func openJournal(
         isDurable: Bool, outputLimit: Int, _ make: (JournalPlace) -> JournalHeader
     ) throws(CommandError) -> JournalWriter {
@@ -258,7 +261,7 @@ final class RunFiles {
             key: entry.map { CRC32C.digits(of: $0.key) })
     }
 
-    /// Removes what a run that never began has left: its journal, and its name in the lock.
+    /// Removes the traces of a run that never began: its journal, and its name in the lock.
     func forgetRun() {
         if runFolder != nil { directory.removeRun(run) }
         lock?.disown()
@@ -268,10 +271,11 @@ final class RunFiles {
         "cannot keep a journal of the run: \(reason); --no-journal runs without one"
     }
 
-    /// Removes what is kept of runs that are too old. `outputSize` as in `RunHistory`.
+    /// Removes runs that are too old. `outputSize` as in `RunHistory`.
     func removeOldRuns(outputSize: Int) { RunHistory(in: directory).removeOldRuns(outputSize: outputSize) }
 
-    /// Ends the service. The lock goes with the process, and records that nothing of the run is left.
+    /// Ends the service, and records in the lock that nothing of the run is left. The lock is released with the
+    /// process.
     func close() {
         pendingService = nil
         server?.close()

@@ -5,20 +5,20 @@ internal import RunLog
 
 extension DescriptorSink: RecordSink {}
 
-/// The reporters of one run and the descriptors behind them.
+/// The reporters of one run, and the descriptors to which they write.
 @EventLoopActor
 struct RunLogs {
     let reporters: [any Reporter]
     private let output: DescriptorSink
-    /// Standard error, and what stands between it and its writers.
+    /// Standard error, as a descriptor and as the sink for its writers.
     private let errors: (descriptor: DescriptorSink, sink: any RecordSink)
-    /// That of `--log-file`.
+    /// The file of `--log-file`.
     private let file: DescriptorSink?
     private let filePath: String
     private let text: TextReporter?
     private var region: LiveRegion?
 
-    /// Who asks on the terminal.
+    /// Holds the prompt, which is made after the closures that use it.
     private final class Questions {
         var prompt: TerminalPrompt?
     }
@@ -26,8 +26,8 @@ struct RunLogs {
     private let questions = Questions()
     private let lastWait = LastWait()
 
-    /// `journal`, nil where none is kept, and `view` are told of each event first. `estimate` is asked if the terminal
-    /// shows what is left.
+    /// `journal`, nil if none is kept, and `view` receive each event first. `estimate` is called if the terminal
+    /// shows the remaining time.
     init(
         _ request: RunRequest, journal: JournalWriter?, view: RunView, estimate: @escaping () -> RunEstimate?
     ) throws(CommandError) {
@@ -37,10 +37,10 @@ struct RunLogs {
 
         let isOnTerminal = TerminalDevice.isTerminal(STDERR_FILENO)
         let isOneTerminal = TerminalDevice.isSame(STDOUT_FILENO, STDERR_FILENO)
-        // One sink for a terminal, so that what is written first is there first.
+        // One sink for one terminal keeps the order of its output.
         let errors = isOneTerminal ? output : DescriptorSink(STDERR_FILENO)
         var errorSink: any RecordSink = errors
-        // Behind a pipe there may be the same terminal, as with `| tee`, and another writer.
+        // Standard output may be a pipe to the same terminal, as with `| tee`, which then has another writer.
         let mayDraw = isOnTerminal && (!TerminalDevice.isPipe(STDOUT_FILENO) || request.progress == .live)
         let questions = questions
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
@@ -50,8 +50,8 @@ struct RunLogs {
                 echo: isOneTerminal && request.log == .text ? .log(request.output) : .nowhere,
                 estimate: estimate
             ) {
-                // Below a question there is its answer; what another job's program shows below its cursor is not ours to
-                // take away.
+                // The line below a question is for its answer; and the region must not clear what another job shows
+                // below its cursor.
                 questions.prompt?.isAsking ?? false || TerminalDevice.isInBackground(of: STDERR_FILENO)
                     ? nil : TerminalDevice.size(of: STDERR_FILENO)
             }
@@ -71,7 +71,7 @@ struct RunLogs {
         }
         if isOnTerminal, !isOneTerminal || request.log != .text { reporters.append(StoppingNotice(sink: errorSink)) }
 
-        // A replay has all that a log has, also of a run that is killed right now.
+        // Journal first, so that a replay has everything that a log has, even if the run is killed right now.
         func behindJournal(_ sink: any RecordSink) -> any RecordSink {
             guard let journal else { return sink }
             return ListeningSink(over: sink) { journal.flush(isGoingOn: true) }
@@ -113,19 +113,19 @@ struct RunLogs {
         self.reporters = reporters
     }
 
-    /// Keeps a question that is asked on the terminal in sight, and nothing below it.
+    /// Keeps a question on the terminal visible, with nothing drawn below it.
     func show(_ prompt: TerminalPrompt?) { questions.prompt = prompt }
 
-    /// Writes a line after the program's name to standard error, in its turn.
+    /// Writes a line to standard error, in order with all other records; the line begins with the program's name.
     func say(_ message: String) {
         var line = StandardStream.line(message)
         line.withUTF8 { errors.sink.write(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Whether a reader is so far behind that steps should wait.
+    /// True if a reader is so far behind that steps should wait.
     var areCongested: Bool { output.isCongested || file?.isCongested == true }
 
-    /// Leaves the terminal to a step: what is shown only for a while goes, and what would be written there waits.
+    /// Leaves the terminal to a step: clears the live region, and holds back output until `returnToTerminal`.
     func leaveTerminal() {
         region?.clear()
         setTerminal(isHeld: true)
@@ -138,14 +138,14 @@ struct RunLogs {
         if TerminalDevice.isTerminal(STDOUT_FILENO) { output.isHeld = isHeld }
     }
 
-    /// Takes away what the terminal shows only for a while; it comes back with the next event.
+    /// Clears the live region, which returns with the next event.
     func clearDisplay() { region?.clear() }
 
-    /// The terminal has another size.
+    /// Redraws the live region after a change of the terminal's size.
     func redrawDisplay() { region?.sizeHasChanged() }
 
-    /// Delivers what readers have not taken yet. Where somebody wants the end (`isInterrupted`) they have two more
-    /// seconds, otherwise as long as they take. Returns what went wrong; nil when every record arrived.
+    /// Waits until readers have accepted all records: without a limit, or for two seconds once `isInterrupted`
+    /// returns true. Returns a description of the failures; nil if every record was delivered.
     func deliver(isInterrupted: () -> Bool) async -> String? {
         while output.hasPending || file?.hasPending == true {
             if isInterrupted() { lastWait.begin() }
@@ -158,19 +158,19 @@ struct RunLogs {
         return failures.isEmpty ? nil : failures.joined(separator: "; ")
     }
 
-    /// Waits for whoever reads standard error, but no longer than what is left of two seconds: what was to be said has
-    /// been said to the log.
+    /// Waits for the reader of standard error, but only for the rest of the two seconds: the log has all that
+    /// matters.
     func close() async {
         lastWait.begin()
         while errors.descriptor.hasPending, await lastWait.mayGoOn() {}
     }
 
     private func failure(of sink: DescriptorSink) -> String? {
-        sink.failure.map { SystemError($0).words } ?? (sink.hasPending ? "nobody reads it" : nil)
+        sink.failure.map { SystemError($0).words } ?? (sink.hasPending ? "nothing reads it" : nil)
     }
 }
 
-/// How long an end that is wanted is held up by readers, all of them together.
+/// The time for which slow readers may delay a requested end, shared by all of them.
 @EventLoopActor
 private final class LastWait {
     private static let limit = Duration.seconds(2)
@@ -181,7 +181,7 @@ private final class LastWait {
     /// Starts the clock, once.
     func begin() { deadline = deadline ?? EventLoopClock().now.advanced(by: Self.limit) }
 
-    /// Gives readers a moment. Returns false, and waits no more, once the time is over.
+    /// Waits a moment for readers. Returns false without waiting once the time is over.
     func mayGoOn() async -> Bool {
         let clock = EventLoopClock()
         if let deadline, clock.now >= deadline { return false }

@@ -5,7 +5,7 @@ internal import Running
 internal import Syntax
 internal import Workflow
 
-/// What one `flowrun run` is asked to do.
+/// The request of one `flowrun run`.
 package struct RunRequest: Sendable {
     package enum Log: String, Sendable, CaseIterable {
         case text, json, quiet
@@ -13,7 +13,7 @@ package struct RunRequest: Sendable {
 
     /// The workflow file and the steps of it.
     let choice: WorkflowChoice
-    /// The options that the runner gets. Values, secrets and the results of past runs follow once the workflow is read.
+    /// The options of the runner. Values, secrets and results of past runs are added once the workflow is read.
     var options = RunOptions()
     /// In the order of the command line.
     var parameters: [Assignment] = []
@@ -27,13 +27,13 @@ package struct RunRequest: Sendable {
     package var keepsJournal = true
     /// True if the durations of past runs decide which ready steps start first.
     package var usesHistory = true
-    /// Whether it takes over what a run before has finished.
+    /// True if it restores the results of an earlier run.
     package var isResumed = false
-    /// The run to take over from; nil for the last one.
+    /// The run whose results are restored; nil for the last one.
     package var resumedRun: String?
-    /// What a step depends on is on the disk before it starts.
+    /// True if everything that a step depends on is written to the disk before the step starts.
     package var isDurable = false
-    /// How much output the journal keeps in files, in bytes; nil if the command line does not say.
+    /// The number of bytes of output that the journal keeps in files; nil if the command line does not say.
     package var outputLimit: Int?
     /// Only shows what would run.
     package var isDryRun = false
@@ -53,7 +53,7 @@ package struct RunRequest: Sendable {
 }
 
 extension RunRequest {
-    /// What the command line of `run` asks for; throws on values that cannot be meant.
+    /// Reads the command line of `run`; throws on values that make no sense.
     init(_ arguments: Arguments) throws(CommandError) {
         self.init(try WorkflowChoice(arguments), jobs: try arguments.jobs() ?? Run.cores)
         options.environment = try arguments.values(.env).map { text throws(CommandError) in
@@ -95,28 +95,28 @@ extension RunRequest {
         isDryRun = arguments.has(.dryRun)
     }
 
-    /// The command that tells why a step of this run ended as it did, the step's id left out; nil where there will be
-    /// no journal for it to read.
+    /// The command that explains how a step of this run ended, without the step's id; nil if there will be no journal
+    /// for it to read.
     var why: String? {
         guard keepsJournal, file != "-" else { return nil }
         var words = choice.isNamed ? ["-f", file] : []
         if let stateDirectory { words += ["--state-dir", stateDirectory] }
         var command = "flowrun why"
         for word in words {
-            // What has to be escaped to be shown cannot be copied.
+            // A word with escapes in the log could not be copied from there.
             guard word.visible == word else { return nil }
             command += " " + word.shellWord
         }
         return command
     }
 
-    /// What cannot be had without a state directory; nil if nothing of the kind is asked for.
+    /// The option that requires a state directory; nil if none is given.
     var optionThatNeedsState: String? {
         if let resumedRun { return "--resume=\(resumedRun)" }
         return isDurable && keepsJournal ? "--durable" : nil
     }
 
-    /// Whether what goes to standard output gets colours.
+    /// True if standard output gets colours.
     var colorsOutput: Bool {
         color.isOn(
             for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
@@ -124,7 +124,7 @@ extension RunRequest {
 }
 
 extension Arguments {
-    /// `--param`, in the order of the command line.
+    /// Returns the values of `--param`, in the order of the command line.
     func parameters() throws(CommandError) -> [Assignment] {
         try values(.param).map { text throws(CommandError) in
             guard let given = Assignment(text), !given.name.isEmpty else {
@@ -139,8 +139,8 @@ extension Arguments {
 }
 
 extension String {
-    /// Whether an argument is what the caller gave. Swift puts U+FFFD in the place of bytes that are not UTF-8, and a
-    /// value that is not byte for byte the caller's is worse than none.
+    /// True if the argument is exactly what the caller gave. Swift replaces bytes that are not UTF-8 by U+FFFD, and a
+    /// changed value is worse than none.
     fileprivate var isExactArgument: Bool {
         !unicodeScalars.contains("\u{FFFD}") || CommandWords.areExact
     }

@@ -3,11 +3,11 @@ internal import Glibc
 internal import Processes
 internal import Running
 
-/// flowrun's terminal, for the one step that has it.
+/// flowrun's terminal, for the one step that uses it.
 @EventLoopActor
 final class StepTerminal: TerminalHost {
     private let logs: RunLogs
-    /// Stops flowrun, and what runs, until somebody continues it. Given the signal's name.
+    /// Stops the running steps and flowrun until SIGCONT. Its argument is the signal's name.
     private let standStill: (String) -> Void
     private var terminal: ControllingTerminal?
     private var isLent = false
@@ -19,7 +19,7 @@ final class StepTerminal: TerminalHost {
 
     func lend() throws(TerminalError) -> ControllingTerminal {
         let terminal = try opened()
-        // As any job in the background that reads: the shell says so, and `fg` goes on.
+        // Like any background job that reads the terminal: the shell reports it, and `fg` continues it.
         while !terminal.isForeground {
             guard terminal.hasShell else {
                 throw TerminalError("needs the terminal, which another job has; start flowrun in the foreground")
@@ -40,7 +40,10 @@ final class StepTerminal: TerminalHost {
         } catch {
             throw TerminalError(
                 error.number == ENXIO
-                    ? "needs a terminal, and flowrun was started without one; in CI and behind a pipe of ssh there is none"
+                    ? """
+                    needs a terminal, and flowrun was started without one; in CI and behind a pipe of ssh there \
+                    is none
+                    """
                     : "cannot open the terminal /dev/tty: \(error.words)")
         }
     }

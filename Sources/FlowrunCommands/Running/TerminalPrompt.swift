@@ -6,8 +6,8 @@ internal import Running
 
 /// Asks on the terminal: a line on standard error, the answer from standard input.
 ///
-/// What others write meanwhile moves the question out of sight. It is asked again once they have written nothing for a
-/// moment, or have gone on for long.
+/// Other output moves the question out of sight. It is shown again once there was no output for `rest`, and at the
+/// latest after `patience`.
 @EventLoopActor
 final class TerminalPrompt: Prompt {
     private let say: (String) -> Void
@@ -21,10 +21,10 @@ final class TerminalPrompt: Prompt {
     private static let rest = Duration.seconds(1)
     private static let patience = Duration.seconds(10)
 
-    /// Whether the terminal shows a question.
+    /// True if the terminal shows a question.
     var isAsking: Bool { question != nil }
 
-    /// nil where one of the two is not a terminal. `say` writes a line to standard error.
+    /// Returns nil if one of the two is not a terminal. `say` writes a line to standard error.
     init?(say: @escaping (String) -> Void) {
         guard TerminalDevice.isTerminal(STDIN_FILENO), TerminalDevice.isTerminal(STDERR_FILENO) else { return nil }
         self.say = say
@@ -32,7 +32,7 @@ final class TerminalPrompt: Prompt {
 
     func ask(_ question: String, answer: @escaping @EventLoopActor (Bool) -> Void) {
         line = []
-        // A line that was typed before is not an answer to this.
+        // A line typed earlier is not an answer to this question.
         tcflush(STDIN_FILENO, TCIFLUSH)
         self.question = "\(question.visible) [y/N]"
         show()
@@ -46,7 +46,7 @@ final class TerminalPrompt: Prompt {
         Poller.shared.unwatch(STDIN_FILENO)
     }
 
-    /// The terminal shows something else from here on.
+    /// Notes other output on the terminal, after which the question is shown again.
     func noteOthers() {
         guard isAsking else { return }
         lastWritten = EventLoopClock().now
@@ -70,7 +70,7 @@ final class TerminalPrompt: Prompt {
         say(question)
     }
 
-    /// A terminal gives whole lines; the end of the input is a no.
+    /// Terminals deliver whole lines; the end of the input counts as no.
     private func read(_ answer: @EventLoopActor (Bool) -> Void) {
         var buffer = [UInt8](repeating: 0, count: 1024)
         let count = Glibc.read(STDIN_FILENO, &buffer, buffer.count)

@@ -3,20 +3,20 @@ internal import CLinux
 internal import Glibc
 internal import Processes
 
-/// The asking end of the control sockets in a state directory.
+/// The client side of the control sockets in a state directory.
 enum ControlClient {
     enum Failure: Error, Sendable, Hashable {
-        /// No such run, or one that is over.
+        /// There is no such run, or it is over.
         case notRunning
-        /// The run is there and does not answer, because it is stopped or very busy.
+        /// The run exists but does not answer, because it is stopped or very busy.
         case silent
         case refused(errno: Int32)
     }
 
-    /// How long a run may take for each piece of its reply, in seconds.
+    /// The most time that a run may take for each part of its reply, in seconds.
     private static let replyTimeout: Int32 = 10
 
-    /// Sends one line to a run and returns its reply, both without the end of the line. Waits for it.
+    /// Sends one line to a run and waits for its reply, both without a line feed.
     static func ask(_ request: [UInt8], of run: String, in directory: StateDirectory) throws(Failure) -> [UInt8] {
         let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
         guard descriptor >= 0 else { throw failure(errno) }
@@ -40,13 +40,14 @@ enum ControlClient {
         return reply.dropLast()
     }
 
-    /// A run makes its socket a moment after its lock; one that is older than this and has none gets none.
+    /// A run makes its socket a moment after it takes its lock. A run that is older than this and has no socket gets
+    /// none.
     private static let socketTime = Duration.seconds(2)
     private static let pollInterval: UInt32 = 2_000
 
-    /// The ids of the runs that answer, sorted. Removes nothing that dead runs have left.
+    /// Returns the ids of the runs that answer, sorted. Removes nothing that dead runs have left.
     ///
-    /// Waits for runs that have only just taken their lock, up to two seconds.
+    /// Waits up to two seconds for runs that have just taken their lock.
     static func liveRuns(in directory: StateDirectory) -> [String] {
         let clock = EventLoopClock()
         let start = clock.now
@@ -59,7 +60,7 @@ enum ControlClient {
         }
     }
 
-    /// The same without waiting for anybody.
+    /// Returns the ids of the runs that answer now, without waiting for starting runs.
     static func answeringRuns(in directory: StateDirectory) -> [String] {
         directory.runsWithSockets().filter { run in
             let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
@@ -68,10 +69,10 @@ enum ControlClient {
         }
     }
 
-    /// Whether there is another run that may be about to make its socket.
+    /// True if there is another run that may be about to make its socket.
     private static func isAnyoneStarting(in directory: StateDirectory, beside live: [String]) -> Bool {
         RunLock.names(in: directory).contains { name in
-            // A clock that was set back counts too: the run may have begun just now.
+            // A time in the future counts as recent too: the clock may have been set back.
             guard .microseconds(WallClock.microseconds) - RunLock.lastChange(of: name, in: directory) < socketTime,
                 let holder = RunLock.holder(of: name, in: directory)
             else { return false }
@@ -93,13 +94,13 @@ extension StateDirectory {
 
     private static var socketEnding: String { ".sock" }
 
-    /// Ids of runs that have, or have left, a socket here; sorted.
+    /// Returns the ids of runs that have, or have left, a socket here; sorted.
     func runsWithSockets() -> [String] {
         names().filter { $0.hasSuffix(Self.socketEnding) }.map { String($0.dropLast(Self.socketEnding.count)) }
             .filter(RunID.isValid).sorted()
     }
 
-    /// The names of everything in the folder that can be read, in no order.
+    /// Returns the names of everything in the folder that can be read, in no order.
     func names() -> [String] {
         let copy = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0, let folder = fdopendir(copy) else { return [] }
@@ -109,12 +110,12 @@ extension StateDirectory {
         return names
     }
 
-    /// Takes the socket away that a run may have left of which it is known that it is over.
+    /// Removes the socket that a run may have left; the run must be over.
     func removeSocket(of run: String) {
         unlinkat(descriptor, socketName(of: run), 0)
     }
 
-    /// Takes the sockets away that dead runs left.
+    /// Removes the sockets that dead runs left.
     func removeStaleSockets() {
         for run in runsWithSockets() {
             let descriptor = clinux_connect(self.descriptor, socketName(of: run), 1)

@@ -4,7 +4,7 @@ internal import Processes
 /// One client of a control socket, from its request to the last byte of the reply.
 @EventLoopActor
 final class ControlConnection {
-    /// No request is longer.
+    /// The size of the longest request.
     private static let maximumRequest = 64 << 10
 
     private let descriptor: Int32
@@ -52,7 +52,7 @@ final class ControlConnection {
         Poller.shared.unwatch(descriptor)
         reply = answer(Array(request[..<lineEnd]))
         reply.append(UInt8(ascii: "\n"))
-        // The answer may have ended the run and with it this connection.
+        // The answer may have ended the run, and with it this connection.
         guard !isClosed else { return }
         writeSome()
         if !isClosed { Poller.shared.watch(descriptor, for: .write) { self.writeSome() } }

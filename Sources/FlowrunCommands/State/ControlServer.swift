@@ -2,13 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import Processes
 
-/// The live end of a run's control socket: lines in, lines out, on the event loop, whatever they say.
+/// The server of a run's control socket: replies to lines with lines, on the event loop, without interpreting them.
 ///
-/// A connection carries one request and its reply. Nothing here ever waits: a client that does not write, or does not
-/// read, costs its connection's memory and no more.
+/// A connection carries one request and its reply. Nothing here blocks: a client that does not write, or does not
+/// read, costs no more than its connection's memory.
 @EventLoopActor
 final class ControlServer {
-    /// Makes the reply to a request, both without the end of the line. Called in the order in which requests come.
+    /// Returns the reply to a request, both without a line feed. Called in the order of the requests.
     typealias Answer = @EventLoopActor ([UInt8]) -> [UInt8]
 
     private static let maximumConnections = 32
@@ -30,7 +30,7 @@ final class ControlServer {
         Poller.shared.watch(listener, for: .read) { self.acceptAll() }
     }
 
-    /// Ends it: the socket's name goes, and connections that are open are cut. Called once.
+    /// Removes the socket and closes its connections. Must be called once.
     func close() {
         unlinkat(directory.descriptor, name, 0)
         Poller.shared.unwatch(listener)
@@ -61,7 +61,8 @@ final class ControlServer {
         }
     }
 
-    /// Without descriptors the waiting connection would wake the loop again and again.
+    /// Stops listening for a moment: without free descriptors, the waiting connection would wake the loop again and
+    /// again.
     private func pause() {
         Poller.shared.unwatch(listener)
         Poller.shared.after(.milliseconds(100)) { [weak self] in
@@ -71,7 +72,7 @@ final class ControlServer {
     }
 }
 
-/// Why a control socket cannot be made.
+/// The reason why a control socket cannot be made.
 struct ControlSocketError: Error, Sendable, Hashable {
     let errno: Int32
 }

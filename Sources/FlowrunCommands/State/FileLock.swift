@@ -1,18 +1,18 @@
 internal import Basics
 internal import Glibc
 
-/// Keeps a second run away from one file, whatever it is called and wherever its state is kept: the lock belongs to the
-/// file itself, so that hard links, links and state directories all meet in it.
+/// Prevents a second run of the same file, under any name and with any state directory: the lock belongs to the file
+/// itself, so that hard links, symbolic links and state directories share it.
 ///
-/// The kernel lets go of it with the process. A lock that the caller passed on counts as ours, so that
-/// `flock flowrun.yml flowrun` goes on working.
+/// The kernel releases it with the process. A lock inherited from the caller counts as ours, so that `flock
+/// flowrun.yml flowrun` works.
 enum FileLock {
     /// A process that has the lock of a file.
     struct Holder {
         fileprivate let pid: Int32
 
-        /// Whether it runs this program, or is about to end: then the kernel no longer says what it ran, and lets go of
-        /// its locks only afterwards.
+        /// True if it runs this program, or is about to end: the kernel then no longer shows its program, and
+        /// releases its locks only afterwards.
         var isFlowrun: Bool {
             var (own, other) = (stat(), stat())
             guard stat("/proc/self/exe", &own) == 0 else { return false }
@@ -31,12 +31,13 @@ enum FileLock {
         }
     }
 
-    /// Takes the lock for as long as the process lives: at once or, while `isEnding` says that its holder is, soon; nil
-    /// where nobody knows who that is. Does nothing for what is no regular file, because nobody else can read a pipe.
+    /// Takes the lock for the rest of the process: at once, or as soon as it is released while `isEnding` returns
+    /// true for its holder, which is nil if unknown. Does nothing unless the file is regular, because no other run
+    /// can read the same pipe.
     static func take(of path: String, isEnding: (Holder?) -> Bool = { _ in false }) throws(RunLockError) {
         let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
         guard file >= 0 else {
-            // A file that is gone since it was read is not in anybody's way.
+            // A file that was removed since it was read needs no lock.
             if errno == ENOENT { return }
             throw .unusable(errno: errno)
         }
@@ -54,14 +55,15 @@ enum FileLock {
         close(file)
         switch error {
         case EWOULDBLOCK: if !isCallers { throw .held(by: nil) }
-        // Some network file systems lock only what is open for writing. The lock in the state directory remains.
+        // Some network file systems lock only files that are open for writing. The lock in the state directory
+        // remains.
         case EBADF: break
         default: throw .unusable(errno: error)
         }
     }
 
-    /// Takes a lock, at once or while `isEnding` says that its holder is about to let go, but no longer than two seconds:
-    /// a run whose guard was killed takes its steps down first. Returns 0, or the error number.
+    /// Takes a lock, at once or while `isEnding` returns true, but waits at most two seconds: a run whose guard was
+    /// killed ends its steps before it releases the lock. Returns 0, or the error number.
     static func wait(for file: Int32, while isEnding: () -> Bool) -> Int32 {
         for _ in 0..<400 {
             if flock(file, LOCK_EX | LOCK_NB) == 0 { return 0 }
@@ -72,8 +74,9 @@ enum FileLock {
         return EWOULDBLOCK
     }
 
-    /// As the kernel's list of locks names it: by its number and the file's inode. The device stands there too, but not
-    /// on every file system (btrfs, overlayfs) as `stat` shows it; so a file of another one with this inode may match.
+    /// Finds the holder in the kernel's list of locks, by the inode of the file. The list has the device too, but on
+    /// some file systems (btrfs, overlayfs) not as `stat` reports it. A file of another device with this inode may
+    /// therefore match.
     private static func holder(of file: stat) -> Holder? {
         let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
         guard locks >= 0 else { return nil }
@@ -90,7 +93,7 @@ enum FileLock {
         return nil
     }
 
-    /// Whether a descriptor that came with the process has the lock: for that one taking it again succeeds.
+    /// True if an inherited descriptor has the lock: for that one, taking it again succeeds.
     private static func callerHasLock(of file: stat) -> Bool {
         guard let folder = opendir("/proc/self/fd") else { return false }
         defer { closedir(folder) }

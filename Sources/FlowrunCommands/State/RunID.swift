@@ -1,16 +1,16 @@
 internal import Basics
 internal import Glibc
 
-/// Names of runs: `20261121T121845-1f3a9c`, the second of the start in UTC and something random.
+/// Ids of runs, such as `20261121T121845-1f3a9c`: the start in UTC to the second, and a random part.
 ///
-/// They come back from files, sockets and command lines, and some become names of files: whoever reads one checks its
+/// They come back from files, sockets and command lines, and some become file names, so each reader must check the
 /// form first.
 enum RunID {
     private static let dateDigits = 8
     private static let timeDigits = 6
     private static let randomDigits = 6
 
-    /// A new one, for a run that starts now.
+    /// Makes a new id for a run that starts now.
     static func make() -> String {
         var run = ""
         for byte in Timestamp.text(secondsSince1970: Int64(time(nil))).utf8
@@ -20,7 +20,7 @@ enum RunID {
         return run + "-" + UInt64.random(in: 0...UInt64.max).hexadecimal(digits: randomDigits)
     }
 
-    /// Whether a text has exactly the form of a run's name, so that it leads to no other folder.
+    /// True if a text has exactly the form of a run's id, so that it leads to no other folder.
     static func isValid(_ text: some StringProtocol) -> Bool {
         var bytes = Array(text.utf8)[...]
         return take(dateDigits, from: &bytes, isDigit) && take(1, from: &bytes) { $0 == UInt8(ascii: "T") }

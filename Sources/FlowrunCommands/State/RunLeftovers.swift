@@ -3,16 +3,16 @@ internal import CLinux
 internal import Glibc
 internal import Processes
 
-/// The processes that a dead run has left, known by the mark and the `FLOWRUN_RUN` that every process of a step inherits,
-/// and by the leaves of cgroup v2 that they are in.
+/// The processes that a dead run has left. They are found by the mark and the `FLOWRUN_RUN` that every process of a
+/// step inherits, and by the leaves of cgroup v2 that contain them.
 enum RunLeftovers {
-    /// How long they may take to go, in looks of two milliseconds.
+    /// The most looks until they must be gone, two milliseconds apart.
     private static let looks = 5_000
     private static let lookInterval: UInt32 = 2_000
 
-    /// Kills them and waits until they are gone. `mark` is the part that their marks share, as in the run's journal and
-    /// lock; nil if it is not known. Returns how many there were and the numbers of those that could not be ended;
-    /// throws if the machine does not let flowrun look for them.
+    /// Kills them and waits until they are gone. `mark` is the part that their marks share, from the run's journal or
+    /// lock; nil if unknown. Returns their number, and the ids of processes that could not be ended. Throws if the
+    /// machine does not let flowrun look for them.
     @EventLoopActor
     static func end(of run: String, mark: UInt64?) throws(SystemError) -> (count: Int, left: [Int32]) {
         let processes = RunProcesses(mark: mark) { process throws(SystemError) in
@@ -21,7 +21,7 @@ enum RunLeftovers {
         defer { if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) } }
         var left = try processes.find()
         var seen = Set(left)
-        // Even an empty list may hide processes that fork and end faster than a look takes.
+        // Processes that fork and end faster than a look takes are missing even from an empty list.
         processes.endMarked()
         for _ in 0..<looks {
             if let mark { clinux_remove_leaves(mark & UInt64(UInt32.max)) }
@@ -34,7 +34,7 @@ enum RunLeftovers {
         return (seen.count, left)
     }
 
-    /// Of a process that has ended nothing can be read any more, and of another user's only what its mark says.
+    /// Returns false for processes that have ended or belong to another user, whose environment cannot be read.
     private static func hasVariable(_ process: Int32, of run: String) throws(SystemError) -> Bool {
         let file = open("/proc/\(process)/environ", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {

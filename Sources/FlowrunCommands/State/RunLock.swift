@@ -1,8 +1,8 @@
 internal import Basics
 internal import Glibc
 
-/// Keeps a second run of the same workflow file away. The kernel lets go of it with the process, however that ends, so
-/// that there is never a stale one to remove.
+/// Prevents a second run of the same workflow file. The kernel releases it with the process, however that ends, so
+/// there is never a stale lock to remove.
 final class RunLock: Sendable {
     /// The run that has the lock.
     struct Holder: Sendable, Hashable {
@@ -10,7 +10,7 @@ final class RunLock: Sendable {
         let run: String
         /// The part that the marks of the run's processes share; nil if they have none.
         var mark: UInt64?
-        /// True once the run has ended and nothing of it is left but what it has reported as lost.
+        /// True once the run has ended and nothing of it is left except what it has reported as lost.
         var hasEnded = false
         /// True for a run with a journal, unless it has ended by itself.
         var keepsJournal: Bool
@@ -23,18 +23,19 @@ final class RunLock: Sendable {
         }
     }
 
-    /// The run that had it last; nil if there was none.
+    /// The last run that had the lock; nil if there was none.
     let previous: Holder?
     private let descriptor: Int32
 
-    /// The line in the file: `PID RUN MARK CHECKSUM`, before the checksum the state of the run if it has a word, padded
-    /// with blanks so that a shorter line covers a longer one. The path of the last temporary folder follows, with its
-    /// run.
+    /// The size of the line in the file: `PID RUN MARK CHECKSUM`, with the word of the run's state, if any, before
+    /// the checksum. Padded with blanks, so that a shorter line covers a longer one. The last run with a temporary
+    /// folder follows, with the path of that folder.
     private static let headSize = 64
     private static var markDigits: Int { 10 }
 
-    /// Takes the lock of the workflow with this name, at once or not at all. The file names the previous holder until
-    /// `enter`, so that a start that is killed before that leaves its findings to the next one.
+    /// Takes the lock of the workflow with this name, at once or, if the holder in the file is dead, within two
+    /// seconds; throws if it is held. The file names the previous holder until `enter`, so that if this start is
+    /// killed before, the next one still finds the leftovers.
     init(of name: String, in directory: StateDirectory) throws(RunLockError) {
         let file = openat(
             directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -43,15 +44,15 @@ final class RunLock: Sendable {
         let error = FileLock.wait(for: file) { Self.holder(in: file).map { !$0.isAlive } ?? false }
         previous = Self.holder(in: file)
         guard error == 0 else {
-            // The holder lives, if it is the one that is written there.
+            // Reported only if alive: the holder may not have written its name yet.
             throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
         }
     }
 
-    /// Makes `holder` the one that the file names.
+    /// Writes `holder` into the file.
     func enter(_ holder: Holder) { write(holder) }
 
-    /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for anything.
+    /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for leftovers.
     func end(_ holder: Holder) {
         var ended = holder
         ended.hasEnded = true
@@ -59,8 +60,8 @@ final class RunLock: Sendable {
         write(ended)
     }
 
-    /// Restores the previous holder for a run that is refused: a run that never began is not the last one. What the
-    /// previous run has left is gone by then. The lock itself stays taken.
+    /// Writes the previous holder into the file again, for a run that is rejected: a run that never began is not the
+    /// last one. Leftovers of the previous run have been removed by then. The lock itself remains held.
     func disown() {
         if var previous {
             previous.hasEnded = true
@@ -70,13 +71,13 @@ final class RunLock: Sendable {
         }
     }
 
-    /// Records where a run is about to make its temporary folder.
+    /// Records the path at which a run is about to make its temporary folder.
     func note(temporaryFolder path: String, of run: String) {
         let bytes = Array("\(run) \(path)\0".utf8)
         _ = pwrite(descriptor, bytes, bytes.count, off_t(Self.headSize))
     }
 
-    /// The temporary folder that a run has made, if it was the last one to make any.
+    /// Returns the temporary folder of a run; nil unless it was the last run to make one.
     func temporaryFolder(of run: String) -> String? {
         let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
             count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(Self.headSize)))
@@ -98,7 +99,7 @@ final class RunLock: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Who has, or had last, the lock of a workflow; does not take it.
+    /// Returns the run that has the lock of a workflow, or had it last; does not take the lock.
     static func holder(of name: String, in directory: StateDirectory) -> Holder? {
         let file = openat(directory.descriptor, fileName(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -106,12 +107,13 @@ final class RunLock: Sendable {
         return holder(in: file)
     }
 
-    /// The names of all locks in a state directory, free or not, in no order.
+    /// Returns the names of all locks in a state directory, held or free, in no order.
     static func names(in directory: StateDirectory) -> [String] {
         directory.names().filter(isFileName).map { String($0.dropLast(ending.count)) }
     }
 
-    /// When a lock was taken last.
+    /// Returns the time of the last change of a lock's file, which a run writes when it takes the lock; zero if there
+    /// is none.
     static func lastChange(of name: String, in directory: StateDirectory) -> Duration {
         directory.lastChange(of: fileName(name))
     }
@@ -126,8 +128,8 @@ final class RunLock: Sendable {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
     }
 
-    /// Reads the text between the run and the checksum: a mark, and the word of a state. Returns false if it is anything
-    /// else.
+    /// Reads the text between the run and the checksum: a mark, and the word of a state. Returns false if it is
+    /// anything else.
     private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
         if isBlank(rest[...]) { return true }
         guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
@@ -149,7 +151,7 @@ final class RunLock: Sendable {
         bytes.allSatisfy { $0 == UInt8(ascii: " ") }
     }
 
-    /// The index of a line's last word, if that is the checksum of all before it.
+    /// Returns the index of a line's last word if that is the checksum of everything before it.
     private static func startOfSum(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else {
             return nil
@@ -167,7 +169,7 @@ final class RunLock: Sendable {
             guard let blank = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<blank])), pid > 0
             else { return nil }
             let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
-            // Names of sockets are made of it: nothing else may pass for a run.
+            // Names of sockets are made of it, so nothing but an id may pass.
             guard RunID.isValid(text(run)) else { return nil }
             var holder = Holder(pid: pid, run: text(run))
             let rest = line[run.endIndex...]
@@ -179,15 +181,15 @@ final class RunLock: Sendable {
     }
 }
 
-/// Why a run cannot have its lock.
+/// The reason why a run cannot have its lock.
 enum RunLockError: Error, Sendable, Hashable {
-    /// Nil if the holder has not written its name yet.
+    /// nil if the holder has not written its name yet.
     case held(by: RunLock.Holder?)
     case unusable(errno: Int32)
 }
 
 extension RunLock.Holder {
-    /// What stands for it in the file.
+    /// The word for the state in the file.
     fileprivate var state: StaticString { Self.state(hasEnded, keepsJournal) }
 
     private static func state(_ hasEnded: Bool, _ keepsJournal: Bool) -> StaticString {
@@ -195,7 +197,7 @@ extension RunLock.Holder {
         case (false, false): ""
         case (false, true): " journal"
         case (true, false): " ended"
-        // It was killed, and its leftovers have been removed.
+        // The run was killed, and its leftovers have been removed.
         case (true, true): " swept"
         }
     }
@@ -213,6 +215,6 @@ extension RunLock.Holder {
         return false
     }
 
-    /// Whether a process of its number runs; another one may have got the number since.
+    /// True if a process with its number exists, which may be another one by now.
     var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
 }

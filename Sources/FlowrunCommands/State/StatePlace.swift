@@ -1,17 +1,17 @@
 internal import Basics
 internal import Glibc
 
-/// Where the state of a workflow's runs is kept, and under which name.
+/// The place of the state of a workflow's runs, and the workflow's name there.
 ///
-/// That is `.flowrun` beside the workflow file, so that everything about a project is in the project; where that folder
-/// cannot be written, a folder of the user's own named after it (XDG base directories).
+/// That is `.flowrun` beside the workflow file, so that everything about a project is in the project. If that folder
+/// cannot be written, it is a folder of the user, named after the project's (XDG base directories).
 struct StatePlace: Sendable {
-    /// The place to use, if it can be.
+    /// The place to use, if possible.
     var preferred: Candidate {
-        // Workflows of many folders may share what was asked for.
+        // Workflows of several folders may share an explicit directory.
         explicit.map { Candidate(path: $0, isInProject: Self.hasDefaultName($0)) } ?? beside
     }
-    /// With all links of its last name followed, so that a linked file shares the state of the original.
+    /// With all links of its last component resolved, so that a linked file shares the state of the original.
     private let file: String?
     private let explicit: String?
     /// The folder of the workflow file; nil for the current one.
@@ -19,12 +19,12 @@ struct StatePlace: Sendable {
 
     struct Candidate: Sendable, Hashable {
         let path: String
-        /// Whether it lies in somebody's project, among files that are kept.
+        /// True if it is in a project's folder, among files that are kept.
         let isInProject: Bool
     }
 
-    /// `file` is the workflow file as it was named, `-` for standard input, nil for any in the current folder;
-    /// `explicit` is what `--state-dir` says.
+    /// `file` is the workflow file as the user named it, `-` for standard input, nil for any in the current folder;
+    /// `explicit` is the value of `--state-dir`.
     init(file: String?, explicit: String?) {
         let file = file.map(Self.original)
         self.file = file
@@ -36,7 +36,7 @@ struct StatePlace: Sendable {
         folder = slash == file.startIndex ? "/" : String(file[..<slash])
     }
 
-    /// Where to go if the preferred place cannot be used; nil if that one was asked for, or the user has no home.
+    /// The place if the preferred one cannot be used; nil if that one is explicit, or if the user has no home.
     var fallback: Candidate? { explicit == nil ? own : nil }
 
     private var beside: Candidate {
@@ -49,16 +49,17 @@ struct StatePlace: Sendable {
         }
     }
 
-    /// What the names of the workflow's files in a directory begin with, which is one of these places; nil for standard
-    /// input, of which any number may run.
+    /// Returns the prefix of the names of the workflow's files in `directory`, which is one of these places; nil for
+    /// standard input, of which any number of runs may be live.
     ///
-    /// A directory has one name for a workflow, whether it was asked for or not: the lock is found by it.
+    /// A directory has the same name for a workflow whether it is explicit or not, because the lock is found by that
+    /// name.
     func name(in directory: StateDirectory) -> String? {
         guard let file, file != "-" else { return nil }
         let base = file.utf8.lastIndex(of: UInt8(ascii: "/")).map { file[file.utf8.index(after: $0)...] } ?? file[...]
         let start = base.utf8.prefix(100).asText
         if explicit == nil || [beside, own].contains(where: { $0.map { directory.isSame(as: $0.path) } ?? false }) {
-            // A name may have 255 bytes, and these get something behind them.
+            // A file name may have 255 bytes, and these names get a suffix.
             return base.utf8.count <= 200 ? String(base) : "\(start)-\(Self.digest(String(base)))"
         }
         return "\(start)-\(Self.digest("\(Self.absolute(folder))/\(base)"))"
@@ -70,7 +71,7 @@ struct StatePlace: Sendable {
         path.split(separator: "/").last.map { $0 == defaultName } ?? false
     }
 
-    /// Where a link leads in the end; the path itself if it is none, or leads nowhere.
+    /// Returns the final target of a link; the path itself if it is no link, or leads nowhere.
     private static func original(_ file: String) -> String {
         var status = stat()
         guard file != "-", lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFLNK,
@@ -85,11 +86,11 @@ struct StatePlace: Sendable {
         return "\(home)/.local/state"
     }
 
-    /// The folder's real path; the folder itself if it cannot be resolved.
+    /// Returns the folder's real path; the folder itself if it cannot be resolved.
     private static func absolute(_ folder: String?) -> String { resolvedPath(folder ?? ".") ?? folder ?? "." }
 
-    /// 64 bits by FNV-1a, as 16 digits: names only have to differ, nobody gains by making two alike in a folder of his
-    /// own.
+    /// Returns 64 bits by FNV-1a, as 16 digits. The names only have to differ; a collision that a user makes in a
+    /// folder of their own gains nothing.
     private static func digest(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

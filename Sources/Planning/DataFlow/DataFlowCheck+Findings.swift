@@ -1,12 +1,12 @@
 import Syntax
 import Workflow
 
-// Names that nothing has.
+// Findings about unknown names.
 extension DataFlowCheck {
-    /// What expressions can read beside the variables of fan-outs.
+    /// The roots that expressions can read, apart from fan-out variables.
     static let roots = ["params", "vars", "steps", "env", "run", "previous"]
 
-    /// Roots of other tools, each with what flowrun says.
+    /// Roots of other tools, each with the flowrun equivalent.
     private static let foreignRoots = [
         "matrix": "axes are read by their own name", "inputs": "`inputs` is `params`",
         "variables": "`variables` is `vars`", "parameters": "`parameters` is `params`",
@@ -65,7 +65,8 @@ extension DataFlowCheck {
         }
     }
 
-    /// GitHub tells its steps in variables what its expressions read.
+    /// Suggests a replacement for a `github` or `runner` field: GitHub passes the same values to its steps in
+    /// environment variables.
     private static func remedy(forGitHubs field: String, of root: String, isWhole: Bool) -> String {
         if field == "token" {
             return
@@ -78,7 +79,7 @@ extension DataFlowCheck {
         return "under GitHub the variable has it: `env.\(root.uppercased())_\(field.uppercased()) ?? ''`"
     }
 
-    /// A declared name that was written without its root, or a near one.
+    /// Returns the name that was probably meant: a declared one that was written without its root, or a similar one.
     private mutating func meant(by text: String) -> String? {
         let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
         if declared.parameter(text, of: use) != nil { return "params.\(text)" }
@@ -153,6 +154,6 @@ extension DataFlowCheck {
         }
         unknownField(
             id, "there is no step or group", among: candidates,
-            otherwise: "`steps` reads siblings of the step or of a group around it")
+            otherwise: "`steps` reads siblings of the step or of an enclosing group")
     }
 }

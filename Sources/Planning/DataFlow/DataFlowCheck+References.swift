@@ -1,7 +1,7 @@
 import Syntax
 import Workflow
 
-// What a name is, and what lies behind it.
+// Types of names and of the paths into their values.
 extension DataFlowCheck {
     mutating func reference(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         switch name.text {
@@ -91,8 +91,8 @@ extension DataFlowCheck {
                 report(.valueType, "the index of a list is a whole number, found \(key.described)", at: index.range)
                 return .any
             }
-            // The length of a list is not known before the run: an index beyond it fails where it is read, and `??` is
-            // for that.
+            // The length of a list is not known before the run: an index beyond its end fails when it is read, unless
+            // `??` gives a default.
             return element
         case .object, .result, .outputs:
             guard key.isAny || key.isText else {
@@ -132,13 +132,14 @@ extension DataFlowCheck {
 
     private mutating func environment(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        // Who names the run's folder has one.
+        // Naming the variable is enough to get the folder, so it is always set.
         let isSet = name.text == "FLOWRUN_TEMP" || isSetAtTop(name.text)
         let type = ValueType(.string, absence: isSet ? nil : "the variable may not be set")
         return walk(type, path.dropFirst(), from: name.range)
     }
 
-    /// What the top of the file sets is there, except while it is being set, and what reads `vars` while they are made.
+    /// True if the top of the file sets the variable. It does not count while the top itself is evaluated, nor, for
+    /// values that read `vars`, while `vars` are evaluated.
     private mutating func isSetAtTop(_ name: String) -> Bool {
         let use = workflow.usedFile(around: NodeIndex(place.row), isInside: place.isInBody)
         let isBeingSet = use.map { place.isInside && $0.group.row == place.row } ?? (place.row == 0)
@@ -148,14 +149,14 @@ extension DataFlowCheck {
         return !place.isShared || !value.readsSharedValues
     }
 
-    /// The group whose `vars` are read at the place, and those around it.
+    /// The innermost group whose `vars` the place can read; those of the enclosing groups are visible as well.
     var sharedScope: NodeIndex {
         let node = workflow.nodes[place.row]
         let seesOwn = node.isUse ? place.isInBody : node.isGroup && place.seesOwnVariables
         return seesOwn ? NodeIndex(place.row) : node.parent
     }
 
-    /// `vars.NAME`, of the group that the place is in, or of one around.
+    /// The type of `vars.NAME`, declared in the group of the place or in an enclosing one.
     private mutating func shared(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
         let scope = sharedScope
@@ -210,10 +211,10 @@ extension DataFlowCheck {
         return false
     }
 
-    /// Whether a group is a file that is used: `run.outcome` of its hooks is its own.
+    /// True if the group uses a file: `run.outcome` in its hooks is its own.
     private func isFile(_ group: NodeIndex) -> Bool { workflow.use(of: group)?.source == .file }
 
-    /// The name behind a root, which does not stand alone.
+    /// Returns the name after a root, or reports that it is missing.
     private mutating func member(
         _ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
     ) -> ExpressionNode.Name? {
@@ -230,7 +231,8 @@ extension DataFlowCheck {
 
     // MARK: variables
 
-    /// The variables of the fan-outs around a place, innermost first, with the rows that have them.
+    /// The variables of the fan-outs of a row and its enclosing groups, innermost first, with the rows that declare
+    /// them.
     mutating func variables(around row: Int) -> [(name: String, row: Int)] {
         var variables: [(name: String, row: Int)] = []
         var row = row
@@ -243,8 +245,8 @@ extension DataFlowCheck {
         return variables
     }
 
-    /// The row whose fan-out has the variable that a name means at the place: the innermost, but not the row itself
-    /// where its variables have no value yet. O(depth).
+    /// The row of the innermost fan-out with the variable. The row of the place itself is skipped if its variables
+    /// have no value yet. O(depth).
     private mutating func rowOfVariable(_ name: String, seesOwn: Bool) -> Int? {
         var row = place.row
         guard !place.isInBody || !workflow.nodes[row].isUse else { return nil }
@@ -256,10 +258,10 @@ extension DataFlowCheck {
         return nil
     }
 
-    /// True if a fan-out around the place has a variable of the name.
+    /// True if the fan-out of the place or of an enclosing group has the variable.
     mutating func hasVariable(_ name: String) -> Bool { rowOfVariable(name, seesOwn: true) != nil }
 
-    /// The fan-out around the place that has the variable.
+    /// The innermost fan-out of the place that has the variable.
     mutating func fanOut(withVariable name: String) -> FanOut? {
         rowOfVariable(name, seesOwn: true).flatMap { workflow.nodes[$0].settings?.fanOut }
     }
@@ -274,5 +276,87 @@ extension DataFlowCheck {
         if workflow.nodes[row].settings?.fanOut?.items != nil { return item(of: row) }
         let isRare = declared.variables(of: row)?.rare.contains(name.text) == true
         return ValueType(.string, absence: isRare ? "not every combination of the matrix has it" : nil)
+    }
+}
+
+// `with`: checks that the values a group passes fit the parameters.
+extension DataFlowCheck {
+    mutating func check(_ argument: Use.Argument, for parameter: Parameter) {
+        guard case .text(let template) = argument.value, let expression = template.expression else {
+            for template in argument.templates { check(template, what: "an item of a list") }
+            return
+        }
+        let type = present(expression.root)
+        let (kind, note) = (parameter.kind, Diagnostic.Note("the parameter is declared here", at: parameter.range))
+        if let text = texts(of: expression, type)?.first(where: { (try? parameter.value(from: $0)) == nil }) {
+            return report(
+                .valueType,
+                "the parameter `\(parameter.name)` is \(kind.described), and one of the values is "
+                    + Phrase.quoted(text),
+                at: expression.root.range, notes: [note])
+        }
+        guard !type.isAny, !kind.accepts(type, isVariable: isVariable(expression)) else { return }
+        report(
+            .valueType, "the parameter `\(parameter.name)` is \(kind.described), found \(type.described)",
+            at: expression.root.range, notes: [note],
+            fix: type.isText
+                ? .init("declare it as \(kind.word) where it comes from, or write `fromJSON(\(expression.text))`")
+                : nil)
+    }
+
+    /// Returns all values of an expression that is a matrix axis or an `enum`; nil for any other.
+    private mutating func texts(of expression: Expression, _ type: ValueType) -> [String]? {
+        if case .word(let words) = type.kind { return words }
+        guard let name = expression.name, let fanOut = fanOut(withVariable: name), fanOut.items == nil
+        else { return nil }
+        return fanOut.instances.compactMap { instance in instance.variables.first { $0.name == name }?.value }
+    }
+
+    /// True for the variable of a fan-out, whose values are all texts, even those written as numbers.
+    private mutating func isVariable(_ expression: Expression) -> Bool {
+        expression.name.map { hasVariable($0) } ?? false
+    }
+}
+
+extension Expression {
+    /// The name, if the expression is nothing else; nil otherwise.
+    fileprivate var name: String? {
+        if case .reference(let name, let path) = root.kind, path.isEmpty { name.text } else { nil }
+    }
+}
+
+extension Parameter.Kind {
+    /// True if a value of the type may fit the parameter. A text may be one of the words of an `enum`, and a fan-out
+    /// variable may be the text of a number or a bool.
+    fileprivate func accepts(_ type: ValueType, isVariable: Bool) -> Bool {
+        switch (self, type.kind) {
+        case (_, .any), (.list, .list), (.bool, .bool), (.int, .int), (.int, .number): true
+        case (.string, _), (.path, _), (.choice, _): type.isScalar
+        case (.int, _), (.bool, _): isVariable && type.isText
+        case (.list, _): false
+        }
+    }
+
+    /// Completes the message "the parameter is …".
+    fileprivate var described: String {
+        switch self {
+        case .string, .path: "a text"
+        case .choice(let choices): Phrase.alternatives(choices)
+        case .int: "a whole number"
+        case .bool: "true or false"
+        case .list: "a list"
+        }
+    }
+
+    /// The word for this kind in `type`.
+    fileprivate var word: String {
+        switch self {
+        case .string: "`string`"
+        case .path: "`path`"
+        case .choice: "`enum`"
+        case .int: "`int`"
+        case .bool: "`bool`"
+        case .list: "`list`"
+        }
     }
 }

@@ -1,26 +1,27 @@
 import Syntax
 import Workflow
 
-/// Holds every expression against what is known before the run: that its names exist, that what it reads has ended by
-/// then, that nothing is missing without a default, and that the types fit.
+/// Checks every expression against what is known before the run: that its names exist, that the results it reads are
+/// complete by then, that nothing is missing without a default, and that the types fit.
 struct DataFlowCheck {
-    /// Where an expression stands.
+    /// The place of an expression.
     struct Place {
         let row: Int
-        /// Whether the variables of the row's own fan-out have values: not where a key belongs to the whole.
+        /// True if the variables of the row's own fan-out have values; false for keys that belong to the whole
+        /// fan-out.
         var seesOwnVariables = true
-        /// Of `outputs`: the members of the row have ended, with success on the whole.
+        /// In `outputs`: the members of the row have ended, and the row as a whole has succeeded.
         var readsMembers = false
-        /// Of a key at the top of a body that is used, where the body's own parameters are read.
+        /// In a key at the top of a used body, which reads the body's own parameters.
         var isInside = false
-        /// Of `if`, where status functions may stand.
+        /// In `if`, where status functions are allowed.
         var isCondition = false
-        /// Of `vars`, whose value is the same for all that read it, whenever that is.
+        /// In `vars`, whose value is the same for all readers at any time.
         var isShared = false
-        /// Of a word of a `run` list, where `args` may stand, and a list for as many words.
+        /// In a word of a `run` list, where `args` is allowed, and a list becomes several words.
         var isWord = false
 
-        /// Whether it is in the body of the row.
+        /// True if it is in the body of the row.
         var isInBody: Bool { isInside || readsMembers || isShared }
     }
 
@@ -34,13 +35,13 @@ struct DataFlowCheck {
     /// Steps whose standard output some expression reads.
     var standardOutputReads: Set<NodeIndex> = []
     var place = Place(row: 0)
-    /// Above 0 while an expression is looked at only for its type.
+    /// Above 0 while an expression is checked only for its type.
     var silence = 0
-    /// Types of declared group outputs and of items, by where they stand; nil while they are being found.
+    /// Types of declared group outputs and of items, by place; nil while they are being computed.
     var types: [TypePlace: ValueType?] = [:]
     private var told: Set<Told> = []
 
-    /// A text of a body that is used several times has a type in each.
+    /// A text of a body that is used several times has a type in each use.
     struct TypePlace: Hashable {
         let row: Int
         let range: SourceRange
@@ -59,9 +60,9 @@ struct DataFlowCheck {
         knowledge = ResultKnowledge(workflow, needs)
     }
 
-    /// Whether any row has an expression; a workflow without pays for nothing more. O(rows).
+    /// True if any row may have an expression; a workflow without pays for nothing more. O(rows).
     static func concerns(_ workflow: Workflow) -> Bool {
-        // By row: a copy of a node holds on to all that it has.
+        // By row, because copying a node retains everything in it.
         !workflow.uses.isEmpty || workflow.defaults?.workingDirectory?.expressions.isEmpty == false
             || workflow.nodes.indices.contains { row in
                 if workflow.nodes[row].settings != nil { return true }
@@ -70,7 +71,7 @@ struct DataFlowCheck {
             }
     }
 
-    /// Looks at all rows, and again if what is said depends on ends that were not known at once.
+    /// Checks all rows, and does so again if results depend on questions that could not be answered at once.
     mutating func check() {
         while true {
             for row in workflow.nodes.indices { check(row) }
@@ -105,7 +106,7 @@ struct DataFlowCheck {
 
     // MARK: places
 
-    /// What a group gives to the body that it uses, and what the top of the body says.
+    /// Checks the values that a group passes to the body it uses, and the keys at the top of the body.
     private mutating func check(_ use: Use) {
         place = Place(row: use.group.row)
         for argument in use.arguments {
@@ -131,7 +132,8 @@ struct DataFlowCheck {
         checkFolder(of: settings)
     }
 
-    /// A text, in which every expression needs a value. With `what`, it also has to be a text by itself.
+    /// Checks a text in which every expression needs a value. With `what`, each of them also has to be a text by
+    /// itself.
     mutating func check(_ template: Template, what: String? = nil) {
         guard case .parsed(let parsed) = template else { return }
         for case .expression(let expression) in parsed.parts {
@@ -144,7 +146,7 @@ struct DataFlowCheck {
         }
     }
 
-    /// A word of a `run` list: where it is one expression, a list becomes its elements.
+    /// Checks a word of a `run` list: if it is one expression, a list becomes its elements.
     private mutating func checkWord(_ word: Template) {
         guard case .parsed(let parsed) = word, let expression = parsed.expression else { return check(word) }
         guard case .list(let element) = present(expression.root).kind, let absence = element.absence else { return }
@@ -196,7 +198,7 @@ struct DataFlowCheck {
             fix: .init(type.isNumber ? "compare it, as in `… > 0`" : "compare it, as in `… == 'value'`"))
     }
 
-    /// The names of copies are made with the copies, which may be before the run.
+    /// Labels are evaluated when the instances are made, which may be before the run.
     private mutating func checkLabel(_ label: Template, of row: Int) {
         place = Place(row: row)
         check(label, what: "`label`")
@@ -245,14 +247,14 @@ struct DataFlowCheck {
         _ code: DiagnosticCode, _ message: String, at range: SourceRange, notes: [Diagnostic.Note] = [],
         fix: Diagnostic.Fix? = nil
     ) {
-        // An alias makes the same text be looked at several times.
+        // Aliases make the same text be checked several times.
         guard silence == 0, told.insert(Told(range: range, message: message)).inserted else { return }
         let file = workflow.file
         let notes = aliasNote(at: range) + notes
         findings.add(.error) { Diagnostic(code, message, in: file, at: range, notes: notes, fix: fix) }
     }
 
-    /// The row that has a text by an alias: its anchor stands before the row.
+    /// Notes the row that has a text by an alias: the anchor comes before the row.
     private func aliasNote(at range: SourceRange) -> [Diagnostic.Note] {
         let row = NodeIndex(place.row)
         let key = workflow.range(of: row)
@@ -260,7 +262,7 @@ struct DataFlowCheck {
         return [.init("`\(workflow.path(of: row))` has it by an alias", at: key)]
     }
 
-    /// The type of a part that has to have a value.
+    /// The type of a part that needs a value; reports one that may have none.
     mutating func present(_ node: ExpressionNode) -> ValueType {
         let type = type(of: node)
         guard let absence = type.absence else { return type }
@@ -271,7 +273,7 @@ struct DataFlowCheck {
         return ValueType(type.kind)
     }
 
-    /// The type of an expression that has its findings at another time.
+    /// The type of an expression whose findings are reported at another time.
     mutating func quietly(at place: Place, _ body: (inout Self) -> ValueType) -> ValueType {
         let outer = self.place
         self.place = place
@@ -281,5 +283,136 @@ struct DataFlowCheck {
             self.place = outer
         }
         return body(&self)
+    }
+}
+
+// Finds the step that a name means, and checks that it has ended by then.
+extension DataFlowCheck {
+    mutating func steps(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
+        guard !reportInShared(root) else { return .any }
+        guard case .field(let id)? = path.first else {
+            report(
+                .unknownName, "`steps` is followed by an id", at: root.range,
+                fix: .init("write `steps.ID.outputs.NAME`"))
+            return .any
+        }
+        guard let found = find(id.text) else {
+            unknownStep(id)
+            return .any
+        }
+        guard let result = result(of: found, id, path) else { return .any }
+        return walk(ValueType(.result(result)), path.dropFirst(), from: id.range)
+    }
+
+    /// Finds a step or group by its id: as `needs` does, and from a hook also the members of its group.
+    private func find(_ id: String) -> Int? {
+        var scope = place.isInBody ? place.row : workflow.nodes[place.row].parent.row
+        while true {
+            if let row = names.member(id, of: scope), workflow.nodes[row].hook == nil { return row }
+            if scope == 0 || workflow.nodes[scope].isUse { return nil }
+            scope = workflow.nodes[scope].parent.row
+        }
+    }
+
+    private mutating func result(
+        of row: Int, _ id: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]
+    ) -> ValueType.Result? {
+        let scope = workflow.nodes[row].parent.row
+        if place.readsMembers, scope == place.row {
+            return .init(row: row, facts: knowledge.facts(aboutMember: row))
+        }
+        if place.isInside {
+            reportTooEarly(id)
+            return nil
+        }
+        // The reader, or its enclosing group that is a sibling of the row it reads.
+        var sibling = place.row
+        while sibling != 0, workflow.nodes[sibling].parent.row != scope { sibling = workflow.nodes[sibling].parent.row }
+        if sibling == row {
+            let message =
+                row == place.row
+                ? "`\(id.text)` cannot read its own result" : "`\(id.text)` has not ended while its members run"
+            report(
+                .unorderedRead, message, at: id.range,
+                fix: .init("read the result of a step that ends before, or use a parameter"))
+            return nil
+        }
+        if sibling != 0, workflow.nodes[sibling].hook != nil { return .init(row: row, facts: .ended) }
+        if place.row == 0 {
+            reportTooEarly(id)
+            return nil
+        }
+        let facts = knowledge.facts(about: row, for: place.row)
+        guard facts.isEmpty else { return .init(row: row, facts: facts) }
+        reportUnordered(id, row, path)
+        return nil
+    }
+
+    private mutating func reportTooEarly(_ id: ExpressionNode.Name) {
+        report(
+            .unorderedRead, "this is evaluated before any step has run", at: id.range,
+            fix: .init("move it to the steps that need `\(id.text)`"))
+    }
+
+    private mutating func reportUnordered(
+        _ id: ExpressionNode.Name, _ row: Int, _ path: [ExpressionNode.Accessor]
+    ) {
+        let reader = workflow.nodes[place.row].id
+        var isDone = false
+        if path.count > 1, case .field(let field) = path[1] { isDone = ["outcome", "exit_code"].contains(field.text) }
+        let waiting = waiting
+        let name = workflow.nodes[waiting].id
+        let entry = isDone ? "needs: { \(id.text): done }" : "needs: [\(id.text)]"
+        report(
+            .unorderedRead, "`\(id.text)` need not have ended when `\(reader)` starts", at: id.range,
+            notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
+            fix: knowledge.wouldCloseCycle(waiting, needing: row)
+                ? .init(
+                    """
+                    `\(name)` cannot need `\(id.text)`, which waits for `\(name)`: read the result in a step that \
+                    starts after both
+                    """)
+                : .init(
+                    "add `\(entry)` to `\(name)`",
+                    edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: waiting)))
+    }
+
+    /// The row that can need the result that the place reads: a hook cannot, so its group has to.
+    private var waiting: Int {
+        var (found, next) = (place.row, place.row)
+        while next != 0 {
+            let parent = workflow.nodes[next].parent.row
+            if workflow.nodes[next].hook != nil, parent != 0 { found = parent }
+            next = parent
+        }
+        return found
+    }
+
+    /// Reports a result that is read in `vars`, where there is none. Returns true if it did.
+    private mutating func reportInShared(_ root: ExpressionNode.Name) -> Bool {
+        guard place.isShared else { return false }
+        report(
+            .notKnownHere, "`vars` cannot read `\(root.text)`: their value is the same before and after any step",
+            at: root.range, fix: .init("read the result in the steps that need it"))
+        return true
+    }
+
+    /// The result of the previous member; the place has to be a member of a sequence itself.
+    mutating func previous(_ name: ExpressionNode.Name) -> ValueType.Result? {
+        guard !reportInShared(name) else { return nil }
+        let (row, parent) = (place.row, workflow.nodes[place.row].parent.row)
+        guard row != 0, workflow.nodes[parent].settings?.isSequence == true, workflow.nodes[row].hook == nil else {
+            report(
+                .notKnownHere, "`previous` is known only in the members of a group with `order: sequence`",
+                at: name.range, fix: .init("name the step: `steps.ID`"))
+            return nil
+        }
+        guard let predecessor = knowledge.predecessor(of: row) else {
+            report(
+                .notKnownHere, "`\(workflow.nodes[row].id)` is the first of its sequence, there is no `previous`",
+                at: name.range, fix: .init("read a parameter, or a step before the group with `steps.ID`"))
+            return nil
+        }
+        return .init(row: predecessor, facts: knowledge.facts(about: predecessor, for: row))
     }
 }

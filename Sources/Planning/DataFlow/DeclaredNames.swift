@@ -1,7 +1,7 @@
 import Syntax
 import Workflow
 
-/// The declarations of a workflow, by name. Each list becomes a table when a name of it is first asked for, so that a
+/// The declarations of a workflow, by name. Each list becomes a table when a name of it is first requested, so that a
 /// file that reads many names of a long list is checked in linear time.
 struct DeclaredNames {
     /// The variables of one fan-out.
@@ -23,8 +23,8 @@ struct DeclaredNames {
 
     init(_ workflow: Workflow) { self.workflow = workflow }
 
-    /// A parameter that expressions of a body can read, nil being the workflow itself: one of its own, and in a
-    /// template then one of its file.
+    /// Returns a parameter that expressions of a body can read: one of its own or, in a template, one of its file.
+    /// nil for `use` means the workflow itself.
     mutating func parameter(_ name: String, of use: Use?) -> Parameter? {
         let own = use?.parameters ?? workflow.parameters
         if let first = own.first {
@@ -47,7 +47,7 @@ struct DeclaredNames {
         return table[name].map { declared[$0] }
     }
 
-    /// The last value that `env` at the top of a file gives a variable, nil being the workflow's own file.
+    /// The last value that `env` at the top of a file gives a variable. nil for `use` means the workflow's own file.
     mutating func environmentEntry(_ name: String, atTopOf use: Use?) -> EnvironmentEntry? {
         let settings = use == nil ? workflow.nodes[0].settings : use?.settings
         guard let entries = settings?.env, !entries.isEmpty else { return nil }

@@ -1,17 +1,17 @@
 import Workflow
 
-/// Answers what is certain about results when a step that reads them starts.
+/// Knows the facts that are certain about results when a step that reads them starts.
 ///
-/// What follows from the needs of the step and of the enclosing groups is known at once. Anything further is a question
-/// first; `answer` answers all of them together, and the caller asks again.
+/// Facts that follow from the needs of the step and of the enclosing groups are known at once. Any others become
+/// questions; `answer` answers all of them together, and the caller asks again.
 struct ResultKnowledge {
     private let workflow: Workflow
     private let resolved: ResolvedNeeds
-    /// Made when an expression first asks.
+    /// Made on the first request.
     private lazy var needs = ResultNeeds(workflow, resolved)
     private var answers: [Question: ResultFacts] = [:]
     private var questions: Set<Question> = []
-    /// How many rows may be visited to find cycles.
+    /// The number of rows that may still be visited to find cycles.
     private var visitsLeft = 1 << 20
     private lazy var mayBeRuledOut = needs.rowsThatMayBeRuledOut()
 
@@ -25,7 +25,7 @@ struct ResultKnowledge {
         resolved = needs
     }
 
-    /// The member before, in a group with `order: sequence`; nil for the first one and in other groups.
+    /// The previous member in a group with `order: sequence`; nil for the first one and in other groups.
     mutating func predecessor(of row: Int) -> Int? { needs.predecessor(of: row) }
 
     /// True if `row` cannot need `target` without closing a cycle.
@@ -33,8 +33,8 @@ struct ResultKnowledge {
         needs.waits(target, for: row, limit: &visitsLeft)
     }
 
-    /// The facts that are certain about `target` when `row` starts; empty if it need not have ended. Everything, until
-    /// the question has its answer. O(depth * log(needs)).
+    /// Returns the facts that are certain about `target` when `row` starts; empty if it need not have ended. Returns
+    /// all facts until the question has its answer. O(depth * log(needs)).
     mutating func facts(about target: Int, for row: Int) -> ResultFacts {
         var facts: ResultFacts = []
         // The needs of the enclosing groups are met, too: the groups have started.
@@ -46,7 +46,7 @@ struct ResultKnowledge {
         return .all
     }
 
-    /// Answers the questions so far; false if there are none. For 64 results O(rows + needs), and only of the rows
+    /// Answers the questions so far; false if there are none. O(rows + needs) for 64 results, limited to the rows
     /// between the results and their readers.
     mutating func answer() -> Bool {
         guard !questions.isEmpty else { return false }
@@ -54,7 +54,7 @@ struct ResultKnowledge {
         let targets = Set(questions.map(\.target)).sorted { order.position(of: $0) < order.position(of: $1) }
         var place: [UInt32: Int] = [:]
         for (index, target) in targets.enumerated() { place[target] = index }
-        // The questions of one pass are next to each other.
+        // The questions of one pass are adjacent.
         let sorted = questions.map { (question: $0, place: place[$0.target] ?? 0) }.sorted { $0.place < $1.place }
         var pass = ResultPass(needs, order)
         var upcoming = 0
@@ -82,7 +82,7 @@ struct ResultKnowledge {
         return true
     }
 
-    /// The facts that are certain about a member of a group that has ended with success.
+    /// Returns the facts that are certain about a member of a group that has succeeded.
     mutating func facts(aboutMember row: Int) -> ResultFacts {
         // A manual step may have been left out.
         let isSure = !mayBeRuledOut.contains(row) && workflow.nodes[row].settings?.isManual != true
@@ -91,7 +91,7 @@ struct ResultKnowledge {
 }
 
 extension Workflow {
-    /// The row and the enclosing groups, without the workflow itself.
+    /// Calls the body for the row and its enclosing groups, without the workflow itself.
     fileprivate func forEachAround(_ row: Int, _ body: (Int) -> Void) {
         var row = row
         while row != 0 {
@@ -99,4 +99,29 @@ extension Workflow {
             row = nodes[row].parent.row
         }
     }
+}
+
+/// The facts that are certain about the end of a step or group when another one starts.
+struct ResultFacts: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let ended = ResultFacts(rawValue: 1)
+    /// Ended with success, a tolerated failure or a skip.
+    static let endedWell = ResultFacts(rawValue: 2)
+    /// Not skipped or ruled out, so that its own needs were met.
+    static let started = ResultFacts(rawValue: 4)
+    static let succeeded = ResultFacts(rawValue: 8)
+    static let all: ResultFacts = [.ended, .endedWell, .started, .succeeded]
+
+    /// The facts implied by a met entry of `needs`.
+    init(_ kind: Need.Kind) {
+        switch kind {
+        case .ok: self = [.ended, .endedWell]
+        case .success: self = .all
+        case .failure: self = [.ended, .started]
+        case .done: self = .ended
+        }
+    }
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
 }

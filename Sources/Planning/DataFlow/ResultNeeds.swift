@@ -1,11 +1,11 @@
 import Workflow
 
-/// The needs of every row, the member before it in a sequence included, and what a met need says about the end of its
-/// target.
+/// The needs of every row, including the previous member of a sequence, and the facts that a met need implies about
+/// its target.
 struct ResultNeeds {
     struct Edge {
         let target: UInt32
-        /// True if more is certain about the target than that it has ended, when the row starts with its needs met.
+        /// The facts that are certain about the target when the row starts with its needs met.
         let facts: ResultFacts
         /// True if the target's own needs were met, too.
         let isMet: Bool
@@ -16,11 +16,11 @@ struct ResultNeeds {
         static let conditional = Traits(rawValue: 1)
         static let hasFailure = Traits(rawValue: 2)
         static let hasSuccess = Traits(rawValue: 4)
-        /// A condition with a status function decides, however plain needs ended.
+        /// A condition with a status function decides, whatever the outcome of plain needs.
         static let waitsForAll = Traits(rawValue: 8)
         static let mayBeSkipped = Traits(rawValue: 16)
         static let tolerant = Traits(rawValue: 32)
-        /// A fan-out that is skipped if the conditions of all its copies are false.
+        /// A fan-out that is skipped if the conditions of all its instances are false.
         static let decidesByCopies = Traits(rawValue: 64)
         static let hasEdgeKinds: Traits = [.hasFailure, .hasSuccess]
     }
@@ -29,13 +29,13 @@ struct ResultNeeds {
     private let workflow: Workflow
     private let needs: ResolvedNeeds
     private var traits: [Traits]
-    /// The member before each one in its group; 0 for the first.
+    /// The previous member of each row in its group; 0 for the first.
     private let before: [UInt32]
     private var starts: [UInt32] = [0]
     /// The edges of a row, sorted by target.
     private var edges: [Edge] = []
 
-    /// O(rows + needs), and the sorting of each row's needs.
+    /// O(rows + needs), plus the sorting of each row's needs.
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
         self.workflow = workflow
         self.needs = needs
@@ -53,13 +53,13 @@ struct ResultNeeds {
         }
     }
 
-    /// True if everything needed comes before what needs it.
+    /// True if every row comes after the rows that it needs.
     var followFileOrder: Bool { (0..<rowCount).allSatisfy { row in edges(of: row).allSatisfy { $0.target < row } } }
 
     func edges(of row: Int) -> ArraySlice<Edge> { edges[Int(starts[row])..<Int(starts[row + 1])] }
 
-    /// The facts about a target that follow from a row's own needs when it starts; empty if it does not need it.
-    /// O(log(needs)).
+    /// Returns the facts about a target that follow from a row's own needs when it starts; empty if the row does not
+    /// need it. O(log(needs)).
     func facts(about target: Int, when row: Int) -> ResultFacts {
         let edges = edges(of: row)
         var (low, high) = (edges.startIndex, edges.endIndex)
@@ -70,21 +70,21 @@ struct ResultNeeds {
         return low < edges.endIndex && Int(edges[low].target) == target ? edges[low].facts : []
     }
 
-    /// The member before, in a group with `order: sequence`; nil for the first one and in other groups.
+    /// The previous member in a group with `order: sequence`; nil for the first one and in other groups.
     func predecessor(of row: Int) -> Int? {
         let parent = workflow.nodes[row].parent.row
         guard row != 0, before[row] != 0, workflow.nodes[parent].settings?.isSequence == true else { return nil }
         return Int(before[row])
     }
 
-    /// True if a row can end only after another has. Takes the visited rows off `limit`, and answers no once that is
-    /// used up.
+    /// True if a row can end only after another has. Subtracts the visited rows from `limit`, and returns false once
+    /// that is used up.
     func waits(_ row: Int, for other: Int, limit: inout Int) -> Bool {
         var seen: Set<Int> = []
         var open = [row]
         while let next = open.popLast() {
             guard !seen.contains(next) else { continue }
-            // A group ends after all that is in it.
+            // A group ends after everything in it.
             for inner in next..<Int(workflow.nodes[next].subtreeEnd) where seen.insert(inner).inserted {
                 if inner == other { return true }
                 limit -= 1
@@ -95,14 +95,15 @@ struct ResultNeeds {
         return false
     }
 
-    /// The facts that follow from a good end of a row that cannot be skipped and whose failure is not tolerated.
+    /// Adds the facts implied by a good end of a row that cannot be skipped: it has started and, unless its failure
+    /// is tolerated, succeeded.
     func concluded(_ facts: ResultFacts, about row: Int) -> ResultFacts {
         guard facts.contains(.endedWell), !traits[row].contains(.mayBeSkipped) else { return facts }
         return facts.union(traits[row].contains(.tolerant) ? .started : [.started, .succeeded])
     }
 
-    /// Rows that may not run in a group that succeeds: they need the success of something whose failure is tolerated,
-    /// or need such a row. O(rows + needs).
+    /// Returns the rows that may not run in a group that succeeds: they need the success of something whose failure
+    /// is tolerated, or need such a row. O(rows + needs).
     func rowsThatMayBeRuledOut() -> Set<Int> {
         var worklist = (0..<rowCount).filter { row in
             traits[row].contains(.hasSuccess)
@@ -145,7 +146,7 @@ struct ResultNeeds {
             if need.kind == .success { traits.insert(.hasSuccess) }
         }
         guard let settings = workflow.nodes[row].settings else { return traits }
-        // A fan-out whose copies have the condition runs all the same.
+        // If the condition belongs to the instances, the fan-out itself runs in any case.
         if settings.condition != nil && settings.fanOut?.decidesCopies != true || !settings.platforms.isEmpty {
             traits.insert(.conditional)
         }
@@ -167,7 +168,7 @@ struct ResultNeeds {
             }
     }
 
-    /// A status function in the condition replaces plain needs, not those of a written kind.
+    /// A status function in the condition replaces plain needs, but not those with an explicit kind.
     private mutating func appendEdges(of row: Int) {
         let arePlainMet = !traits[row].contains(.waitsForAll)
         for entry in needs.range(of: row) {
@@ -184,7 +185,7 @@ struct ResultNeeds {
         edges.append(Edge(target: UInt32(target), facts: facts, isMet: areItsMet))
     }
 
-    /// The member before in a sequence, unless an entry of `needs` names it and its kind.
+    /// The previous member of a sequence, unless an entry of `needs` names it and its kind.
     private func impliedNeed(of row: Int) -> Int? {
         guard let predecessor = predecessor(of: row) else { return nil }
         return needs.range(of: row).contains { Int(needs.entries[$0].target) == predecessor } ? nil : predecessor
@@ -194,7 +195,8 @@ struct ResultNeeds {
         workflow.need(Int(needs.entries[entry].position), of: row).kind
     }
 
-    /// The failure of each copy of a fan-out is tolerated, and the whole succeeds.
+    /// True if the failure of the target is tolerated. Not for a fan-out: it tolerates the failure of each instance,
+    /// and the whole succeeds.
     private func isTolerated(_ need: ResolvedNeeds.Entry) -> Bool {
         guard let settings = workflow.nodes[Int(need.target)].settings else { return false }
         return settings.continueOnError && settings.fanOut == nil

@@ -1,11 +1,11 @@
-/// An order in which everything needed comes before what needs it.
+/// An order in which each row comes after the rows that it needs.
 struct NeedOrder {
     /// The rows, without those that wait for themselves.
     let rows: [UInt32]
     private var positions: [UInt32]
     private static let nowhere = UInt32.max
 
-    /// The order of the file if it is one, because a reader is mostly near its result. O(rows + needs).
+    /// Uses the order of the file if it is valid, because a reader is mostly near its result. O(rows + needs).
     init(_ needs: ResultNeeds) {
         let count = needs.rowCount
         let rows = needs.followFileOrder ? (0..<count).map { UInt32($0) } : Self.sorted(needs)
@@ -44,17 +44,17 @@ struct NeedOrder {
     /// True if nothing that the row needs, directly or not, waits for itself.
     func isOrdered(_ row: Int) -> Bool { positions[row] != Self.nowhere }
 
-    /// A row without a position counts as after all others.
+    /// The position of a row; a row without one counts as after all others.
     func position(of row: UInt32) -> Int { isOrdered(Int(row)) ? Int(positions[Int(row)]) : rows.count }
 }
 
-/// Carries what is certain about up to 64 results forward along all needs, a bit for each.
+/// Propagates the facts about up to 64 results along all needs, one bit each.
 struct ResultPass {
-    /// How many results one pass handles.
+    /// The number of results that one pass handles.
     static let width = 64
 
-    /// The facts that are certain about the targets, one bit each, when a row starts with its needs met. That a target
-    /// has ended is certain in any case.
+    /// The facts that are certain about the targets, one bit each, when a row starts with its needs met. `ended` is
+    /// certain even if they are not met.
     private struct Facts {
         var ended: UInt64 = 0
         var endedWell: UInt64 = 0
@@ -64,7 +64,7 @@ struct ResultPass {
 
     private let needs: ResultNeeds
     private let order: NeedOrder
-    /// By row; from an earlier pass if the row is not between `first` and `end`.
+    /// By row; left from an earlier pass if the row is not between `first` and `end`.
     private var facts: [Facts]
     /// By row: the bit of a target.
     private var bits: [UInt64]
@@ -79,7 +79,7 @@ struct ResultPass {
         bits = [UInt64](repeating: 0, count: needs.rowCount)
     }
 
-    /// Goes from the first of the targets, which are in order, to the position of the last row that is asked about.
+    /// Runs from the first of the targets, which are in order, to the position of the last row in question.
     mutating func run(to last: Int, about targets: ArraySlice<UInt32>) {
         for target in self.targets { bits[Int(target)] = 0 }
         self.targets = targets
@@ -108,7 +108,7 @@ struct ResultPass {
         }
     }
 
-    /// The facts that are certain about the target with this number when a row starts.
+    /// Returns the facts that are certain about the target with this index when a row starts.
     func facts(about index: Int, when row: Int) -> ResultFacts {
         let position = order.position(of: UInt32(row))
         guard position >= first, position < end else { return [] }

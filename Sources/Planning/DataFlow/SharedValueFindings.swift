@@ -1,18 +1,18 @@
 import Syntax
 import Workflow
 
-/// What is wrong with `vars` among themselves: those that read each other in a ring or in too long a row, and names
-/// that something else has.
+/// Finds mistakes in `vars`: values that read each other in a cycle or in too long a chain, and names that are in use
+/// for something else.
 struct SharedValueFindings {
     let workflow: Workflow
     private var declared: DeclaredNames
     private var findings = FindingList()
-    /// How many follow from one another up to each that has been looked at, itself included. One that leads to a ring
-    /// that has been told has nothing behind it.
+    /// The length of the chain of reads from each value examined so far, itself included. A read that closes a cycle
+    /// does not count, because the cycle has its own finding.
     private var depths: [SharedValueID: Int] = [:]
-    /// Whether so many follow from one another that nothing is to follow them further.
+    /// True if a chain is too long to be followed by any other check.
     private(set) var isTooDeep = false
-    /// How many may follow from one another.
+    /// The largest length of a chain.
     private static let depthLimit = 64
 
     init(workflow: Workflow) {
@@ -32,7 +32,7 @@ struct SharedValueFindings {
         list.append(findings)
     }
 
-    /// A step has all of these in its environment.
+    /// Reports a name that is in use for something else: a step has all of these in its environment.
     private mutating func checkName(_ value: SharedValue, of scope: NodeIndex) {
         let other: (what: String, range: SourceRange)?
         if let parameter = declared.parameter(value.name, of: workflow.use(around: scope, isInside: true)) {
@@ -53,7 +53,7 @@ struct SharedValueFindings {
         }
     }
 
-    /// Goes where the reads lead, depth first, without recursion.
+    /// Follows the reads, depth first, without recursion.
     private mutating func search(from start: SharedValueID) {
         guard depths[start] == nil else { return }
         var path = [(id: start, rest: workflow.dependencies(of: start)[...], depth: 1)]

@@ -1,10 +1,10 @@
 import Syntax
 import Workflow
 
-/// What is known of a value before the run: its kind, and whether it may be missing.
+/// The type of a value before the run: its kind, and the reason why it may be missing.
 struct ValueType: Sendable {
     indirect enum Kind: Sendable {
-        /// Only the run knows: a part of a JSON value. Also of what has a finding already.
+        /// Known only in the run, as part of a JSON value. Also used after a finding.
         case any
         case null, bool, int, string
         /// A number, whole or not.
@@ -15,9 +15,9 @@ struct ValueType: Sendable {
         case word([String])
         case list(ValueType)
         case object([Field])
-        /// What `steps.ID` reads, with a type for each field that is asked for.
+        /// The value of `steps.ID`; a field gets its type when it is read.
         case result(Result)
-        /// The declared outputs of it.
+        /// The declared outputs of a result.
         case outputs(Result)
     }
 
@@ -26,16 +26,16 @@ struct ValueType: Sendable {
         let type: ValueType
     }
 
-    /// The end of a step or group, as somebody sees it.
+    /// The end of a step or group, with the facts that are certain for the reader.
     struct Result: Sendable {
         let row: Int
         let facts: ResultFacts
-        /// Whether this is one copy of a fan-out.
+        /// True for one instance of a fan-out.
         var isInstance = false
     }
 
     let kind: Kind
-    /// Why the value may be missing: what follows "because"; nil where it is always there.
+    /// The reason why the value may be missing, as the text after "because"; nil if it is always present.
     var absence: String?
 
     init(_ kind: Kind, absence: String? = nil) {
@@ -45,7 +45,7 @@ struct ValueType: Sendable {
 
     static let any = ValueType(.any)
 
-    /// What follows "found".
+    /// The kind in words, as the text after "found".
     var described: String {
         switch kind {
         case .any: "a value"
@@ -64,7 +64,7 @@ struct ValueType: Sendable {
         if case .any = kind { true } else { false }
     }
 
-    /// Whether a value of this kind reads as people expect in a text.
+    /// True if a value of this kind has an obvious form inside a text.
     var isScalar: Bool {
         switch kind {
         case .list, .object, .result, .outputs: false
@@ -72,7 +72,7 @@ struct ValueType: Sendable {
         }
     }
 
-    /// Whether two values can be asked for equality; what is not known is accepted.
+    /// True if two values can be compared for equality; unknown types are accepted.
     func isComparable(to other: ValueType) -> Bool {
         switch (kind, other.kind) {
         case (.any, _), (_, .any), (.null, _), (_, .null): true
@@ -83,7 +83,7 @@ struct ValueType: Sendable {
         }
     }
 
-    /// Whether two values can be asked which comes first.
+    /// True if two values can be ordered.
     func isOrdered(with other: ValueType) -> Bool {
         (isAny || isNumber) && (other.isAny || other.isNumber) || (isAny || isText) && (other.isAny || other.isText)
     }
@@ -95,7 +95,7 @@ struct ValueType: Sendable {
         }
     }
 
-    /// Whether it may be of several kinds.
+    /// True if it may be of several kinds.
     var isMixed: Bool {
         if case .scalar = kind { true } else { false }
     }
@@ -111,7 +111,8 @@ struct ValueType: Sendable {
         if case .list = kind { true } else { false }
     }
 
-    /// The type of a value that is one or the other; nil where no use of it could be right. The absence is the other's.
+    /// The type of a value that is one or the other; nil if no use of it could be right. The absence is that of
+    /// `other`.
     func joined(with other: ValueType) -> ValueType? {
         switch (kind, other.kind) {
         case (.any, _), (_, .any): return ValueType(.any, absence: other.absence)

@@ -1,23 +1,23 @@
 /// Finds the fewest `needs` entries whose removal leaves a component without a cycle.
 ///
-/// That is the minimum feedback arc set, which is NP-hard: the search is exact while its budget lasts, and a component
-/// that people write by hand is far below it.
+/// This is the minimum feedback arc set, which is NP-hard. The search is exact while its budget lasts, and a
+/// component written by hand is far below it.
 struct CutFinder {
     struct Cut {
-        /// Of `ResolvedNeeds.entries`, in file order.
+        /// Indices of `ResolvedNeeds.entries`, in file order.
         let entries: [Int]
-        /// Whether fewer entries are known not to do.
+        /// True if it is certain that fewer entries do not suffice.
         let isSmallest: Bool
     }
 
     private let component: WaitComponent
     private var finder: CycleFinder
     private var removed: [Bool]
-    /// Edges that the current branch has decided to keep, so that no set is looked at twice.
+    /// Edges that the current branch has decided to keep, so that no set is tried twice.
     private var isKept: [Bool]
-    /// Edges that may still be looked at.
+    /// The number of edges that may still be visited.
     private(set) var budget: Int
-    /// The search calls itself once per entry removed.
+    /// The limit of the recursion: the search calls itself once per removed entry.
     private static let deepestSearch = 12
 
     init(_ component: WaitComponent, budget: Int) {
@@ -48,7 +48,8 @@ struct CutFinder {
 
     private enum Answer { case found, impossible, unknown }
 
-    /// One edge of every cycle has to go: tries each `needs` edge of a short one.
+    /// Looks for a cut of at most `left` further entries. One edge of every cycle has to go, so it tries each `needs`
+    /// edge of a short one.
     private mutating func search(_ left: Int) -> Answer {
         budget -= component.edges.count
         if component.isAcyclic(without: removed) { return .found }
@@ -74,15 +75,15 @@ struct CutFinder {
     }
 }
 
-/// A set of `needs` edges whose removal leaves no cycle, found in linear time: what leads against an order of all
-/// vertices. The order is the one in which a depth-first search leaves them, bent where the layout of the file (members
-/// and their group, sequences) demands it.
+/// A set of `needs` edges whose removal leaves no cycle, found in linear time: the edges that lead against an order
+/// of all vertices. The order is the postorder of a depth-first search, adjusted where the layout of the file
+/// (members and their group, sequences) demands it.
 struct GreedyCut {
     private let component: WaitComponent
 
     init(_ component: WaitComponent) { self.component = component }
 
-    /// Edges in file order. None of them can be left out alone, if the budget lasts to try that for each.
+    /// Returns the edges of the cut in file order. If the budget lasts to try each, none of them can be spared.
     func edges(budget: inout Int) -> [Int] {
         let everything = postorder(from: Array(component.vertices.indices)) { _ in true }
         let order = postorder(from: everything) { component.edges[$0].need == nil }
@@ -99,7 +100,7 @@ struct GreedyCut {
         return cut.filter { removed[$0] }
     }
 
-    /// Vertices in the order in which a depth-first search along the chosen edges leaves them.
+    /// Returns the vertices in the postorder of a depth-first search along the chosen edges.
     private func postorder(from roots: [Int], along isChosen: (Int) -> Bool) -> [Int] {
         var isReached = [Bool](repeating: false, count: component.vertices.count)
         var next = component.starts

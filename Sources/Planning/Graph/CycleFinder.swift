@@ -1,7 +1,7 @@
 /// Finds short cycles in a component, breadth first.
 struct CycleFinder {
     private let component: WaitComponent
-    /// Per vertex: the search that reached it last, its distance in that one and the edge that led to it.
+    /// Per vertex: the last search that reached it, its distance in that search and the edge that led to it.
     private var search: [Int]
     private var distance: [Int]
     private var arrival: [Int]
@@ -14,10 +14,10 @@ struct CycleFinder {
         arrival = search
     }
 
-    /// The edges of a shortest cycle, in order, without the removed ones; nil where there is none.
+    /// Returns the edges of a shortest cycle, in order, without the removed ones; nil if there is none.
     ///
-    /// Every cycle holds a `needs` edge, so the search starts at each vertex that has one, in file order. Each edge
-    /// looked at takes one from the budget; once that is used up the shortest cycle found so far is the answer.
+    /// Every cycle has a `needs` edge, so the search starts at each vertex that has one, in file order. Each visited
+    /// edge takes one from the budget; once that is used up, the shortest cycle found so far is returned.
     mutating func shortest(without removed: [Bool], budget: inout Int) -> [Int]? {
         var best: [Int]?
         var bestLength = Int.max
@@ -34,7 +34,8 @@ struct CycleFinder {
         return best
     }
 
-    /// A group's own start is not shown as a hop, so that edge has length 0.
+    /// Finds a cycle through a vertex. The edge to a group's own start has length 0, because it is not shown as a
+    /// hop.
     private mutating func cycle(
         through start: Int, shorterThan limit: Int, without removed: [Bool], budget: inout Int
     ) -> (edges: [Int], length: Int)? {

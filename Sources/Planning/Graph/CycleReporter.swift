@@ -2,17 +2,18 @@ import Basics
 import Syntax
 import Workflow
 
-/// Words for a component in which everything waits for everything else.
+/// Builds the finding for a component in which everything waits for everything else.
 struct CycleReporter {
     private let workflow: Workflow
     private let needs: ResolvedNeeds
     private let graph: DependencyGraph
 
-    /// Edges that all searches for short cycles and small cuts together may look at, about half a second's worth: a
-    /// file of nothing but knots is to be refused in time too. One component gets at most an eighth of it.
+    /// The number of edges that all searches for short cycles and small cuts together may visit, about half a
+    /// second's worth: a file full of entangled cycles has to be refused in time, too. One component gets at most an
+    /// eighth.
     private var budget = 16_000_000
 
-    /// Of a longer cycle only the two ends are shown.
+    /// A longer cycle is cut to its two ends.
     private static let longestTold = 200
     private static let mostNamed = 8
     private static let mostCuts = 10
@@ -23,7 +24,8 @@ struct CycleReporter {
         self.graph = graph
     }
 
-    /// Every hop of the shortest cycle with its place and its reason, then what else is caught, then the smallest cut.
+    /// Lists every hop of the shortest cycle with its place and reason, then the number of others caught in it, then
+    /// the smallest cut.
     mutating func diagnostic(for vertices: [UInt32]) -> Diagnostic {
         let component = WaitComponent(vertices, of: graph)
         var finder = CycleFinder(component)
@@ -49,7 +51,7 @@ struct CycleReporter {
             fix: fix(cut))
     }
 
-    /// Gives a search its part of the budget and takes back what it leaves.
+    /// Runs a search with its share of the budget and returns the unused part to the budget.
     private mutating func spending<Result>(_ search: (inout Int) -> Result) -> Result {
         let share = max(0, min(budget, 2_000_000))
         var left = share
@@ -57,7 +59,7 @@ struct CycleReporter {
         return search(&left)
     }
 
-    /// The cycle turned so that it starts at the `needs` entry that comes first in the file.
+    /// The cycle rotated to start at the `needs` entry that comes first in the file.
     private func fromFirstNeed(_ cycle: [Int], in component: WaitComponent) -> [Int] {
         let first = cycle.indices.min {
             (component.edges[cycle[$0]].need ?? Int.max, $0) < (component.edges[cycle[$1]].need ?? Int.max, $1)
@@ -96,7 +98,7 @@ struct CycleReporter {
             + notes(hops.suffix(end))
     }
 
-    /// Where `order: sequence` stands, once for each group whose order is part of the cycle.
+    /// Notes on `order: sequence`, one for each group whose order is part of the cycle.
     private func sequenceNotes(_ cycle: [Int], in component: WaitComponent) -> [Diagnostic.Note] {
         var groups: Set<Int> = []
         for index in cycle where component.edges[index].reason == .sequence {
@@ -141,7 +143,7 @@ struct CycleReporter {
     }
 }
 
-/// Words for one reason why something waits.
+/// One hop of a cycle: the reason why something waits, in words.
 struct WaitHop {
     /// The definition that waits.
     let row: Int
@@ -179,15 +181,16 @@ struct WaitComponent {
         let target: Int
         let reason: DependencyGraph.Reason
 
-        /// The entry of `ResolvedNeeds.entries` that made the edge; nil for one that the layout of the file makes.
+        /// The index in `ResolvedNeeds.entries` of the entry that made the edge; nil if the layout of the file made
+        /// it.
         var need: Int? {
             if case .need(let entry) = reason { entry } else { nil }
         }
     }
 
-    /// The vertices' numbers in the whole graph.
+    /// The numbers of the vertices in the whole graph.
     let vertices: [UInt32]
-    /// By source; what leads out of the component is left out.
+    /// Sorted by source; edges that leave the component are omitted.
     private(set) var edges: [Edge] = []
     private(set) var starts: [Int] = [0]
 
@@ -212,7 +215,7 @@ struct WaitComponent {
         edges.indices.filter { edges[$0].need != nil }.sorted { (edges[$0].need ?? 0) < (edges[$1].need ?? 0) }
     }
 
-    /// Whether the component falls apart into a plain order without the removed edges. O(V + E).
+    /// True if the component has no cycle without the removed edges. O(V + E).
     func isAcyclic(without removed: [Bool]) -> Bool {
         var waiters = [Int](repeating: 0, count: vertices.count)
         for (index, edge) in edges.enumerated() where !removed[index] { waiters[edge.target] += 1 }

@@ -1,24 +1,24 @@
 import Basics
 import Workflow
 
-/// Who waits for whom, over definitions: a step is one vertex, a group has one where it starts and one where it ends.
-/// An edge leads from the one that waits.
+/// The graph of waiting definitions: a step is one vertex, a group has one for its start and one for its end. An edge
+/// leads from the vertex that waits.
 ///
-/// That a member starts only after its group is not an edge: the way back to the member would lead through the group's
-/// end, which waits for the group's start itself, so that there is always a shorter cycle without the member.
+/// A member starts only after its group, but that is not an edge: a way back to the member would lead through the end
+/// of the group, which itself waits for the group's start. So there is always a shorter cycle without the member.
 ///
-/// Vertex numbers below the number of rows are steps and starts of groups, by row; the ends of groups follow. The edges
-/// of a vertex lie side by side, and their order tells their reason, so that an edge is four bytes.
+/// Vertex numbers below the number of rows are steps and starts of groups, by row; the ends of groups follow. The
+/// edges of a vertex are adjacent, and their order implies their reason, so that an edge is four bytes.
 struct DependencyGraph {
-    /// Why a vertex waits for another.
+    /// The reason why a vertex waits for another.
     enum Reason: Equatable {
-        /// An entry of `ResolvedNeeds.entries`.
+        /// An index in `ResolvedNeeds.entries`.
         case need(Int)
         /// A group ends only when its member has.
         case memberEnds
-        /// The member before, in a group with `order: sequence`.
+        /// The previous member, in a group with `order: sequence`.
         case sequence
-        /// A group ends after its own start, which needs no explanation.
+        /// A group ends after its own start; findings do not show this hop.
         case ownStart
     }
 
@@ -47,12 +47,12 @@ struct DependencyGraph {
 
         starts.reserveCapacity(nodes.count + groups.count + 1)
         targets.reserveCapacity(needs.entries.count + 2 * groups.count)
-        // The member of each group that came last, for sequences.
+        // The last member of each group so far, for sequences.
         var before = [UInt32](repeating: 0, count: nodes.count)
         for row in nodes.indices {
             for entry in needs.range(of: row) { targets.append(ends[Int(needs.entries[entry].target)]) }
             if row != 0 {
-                // Nothing can need a hook, which is behind all others, so it closes no cycle.
+                // Nothing can need a hook, which runs after all other members, so it closes no cycle.
                 guard nodes[row].hook == nil else {
                     starts.append(UInt32(targets.count))
                     continue
@@ -75,13 +75,13 @@ struct DependencyGraph {
 
     var vertexCount: Int { starts.count - 1 }
 
-    /// The definition that a vertex is the start or end of.
+    /// The definition whose start or end a vertex is.
     func row(of vertex: Int) -> Int { vertex < rows ? vertex : Int(groups[vertex - rows]) }
 
-    /// Whether a vertex is a step or the start of a group.
+    /// True if a vertex is a step or the start of a group.
     func isStart(_ vertex: Int) -> Bool { vertex < rows }
 
-    /// Where a step or group ends; for a step, that is where it starts. O(log groups).
+    /// The vertex at which a step or group ends; a step has only one vertex. O(log groups).
     func end(of row: Int) -> Int {
         let index = groups.partitioningIndex { $0 >= UInt32(row) }
         return index < groups.count && Int(groups[index]) == row ? rows + index : row
@@ -98,16 +98,17 @@ struct DependencyGraph {
 }
 
 extension DependencyGraph {
-    /// The strongly connected components that hold a cycle, each in ascending order, in the order of their first
+    /// Returns the strongly connected components that have a cycle, each in ascending order, ordered by their first
     /// vertex.
     func cyclicComponents() -> [[UInt32]] { Self.cyclicComponents(starts: starts, targets: targets) }
 
-    /// The same of any graph in the form of `starts` and `targets`.
+    /// Returns the cyclic components of any graph in the form of `starts` and `targets`.
     ///
     /// Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972) with its own stack, O(V + E).
     static func cyclicComponents(starts: [UInt32], targets: [UInt32]) -> [[UInt32]] {
         let vertexCount = starts.count - 1
-        // When a vertex was reached, from 1; 0 is not yet, `settled` has its component.
+        // The time when a vertex was reached, from 1; 0 means not yet, `settled` means that its component is
+        // complete.
         let settled = UInt32.max
         var reached = [UInt32](repeating: 0, count: vertexCount)
         var lowest = [UInt32](repeating: 0, count: vertexCount)

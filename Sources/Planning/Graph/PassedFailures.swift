@@ -1,22 +1,23 @@
 import Syntax
 import Workflow
 
-/// Finds steps that run after a failure although nothing in them says so: what they need runs `always()` or on a
-/// `failure()`, and its success is all that they ask for.
+/// Finds steps that run after a failure although nothing in them says so: a step they need runs `always()` or on a
+/// `failure()`, and they ask only for its success.
 struct PassedFailures {
     private let workflow: Workflow
     private let needs: ResolvedNeeds
-    /// By row: whether it may run, and succeed, although something that it needs has failed.
+    /// By row: true if it may run, and succeed, although something that it needs has failed.
     private var runsAfterFailure: [Bool]
-    /// Of rows whose condition decides by the status of what they need: what a failure of that makes of it.
+    /// For rows whose condition reads the status of their needs: the value of the condition after a failure.
     private var truths: [Int: ConditionTruth] = [:]
-    /// What rows with such a condition require all the same, by row.
+    /// For rows with such a condition: the rows whose success they still require.
     private var required: [Int: [Int]] = [:]
-    /// By row: false for what is tolerated, and for a group that fails only by its members, none of which may fail.
+    /// By row: false if its failure is tolerated, and for a group that fails only through its members, none of which
+    /// may fail.
     private let mayFail: [Bool]
-    /// By row: the member before it in a sequence.
+    /// By row: the previous member of its sequence.
     private var membersBefore: [Int: Int] = [:]
-    /// How many rows are looked at one by one for one question.
+    /// The largest number of rows that are examined one by one for one question.
     private static let mostGuards = 256
 
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
@@ -50,13 +51,13 @@ struct PassedFailures {
         return mayFail
     }
 
-    /// Whether there is anything to look for.
+    /// True if some condition uses a status function; otherwise there is nothing to find.
     static func concern(_ workflow: Workflow) -> Bool {
         workflow.nodes.contains { $0.settings?.condition?.usesStatus == true }
     }
 
-    /// O(rows + needs). If steps after one that runs after failures have other needs as well, once more for each 64
-    /// needs of that one.
+    /// O(rows + needs). Rows with too many guards to examine one by one cost this once more for every 64 rows that
+    /// may fail.
     func add(to findings: inout FindingList) {
         var questions: [Question] = []
         var mayFail: [Int: MayFail] = [:]
@@ -67,7 +68,7 @@ struct PassedFailures {
                 let needed = mayFail[need.row] ?? failures(before: need.row)
                 mayFail[need.row] = needed
                 guard !needed.rows.isEmpty else { continue }
-                // A member of a sequence needs all before it anyway.
+                // A member of a sequence needs all previous members anyway.
                 if needed.areOfItsSequence, isLaterMember(row, than: need.row) { continue }
                 questions.append(Question(row: row, need: need))
             }
@@ -75,7 +76,7 @@ struct PassedFailures {
         guard !questions.isEmpty else { return }
         var answers = questions.map { _ in Passed() }
         var open: [Int] = []
-        // Those about one row follow each other.
+        // Questions about one row are adjacent.
         var known: (row: Int, guards: Set<Int>?)?
         for (index, question) in questions.enumerated() {
             if known?.row != question.row { known = (question.row, guards(of: question.row)) }
@@ -97,11 +98,11 @@ struct PassedFailures {
         let need: Edge
     }
 
-    /// The needs of the step that runs after failures, as far as their failure counts.
+    /// The rows whose failure counts among the needs of a step that runs after failures.
     private struct MayFail {
         let rows: [Int]
         let all: Set<Int>
-        /// Whether all are members before it in one sequence.
+        /// True if all of them are previous members of the step's own sequence.
         let areOfItsSequence: Bool
     }
 
@@ -116,12 +117,12 @@ struct PassedFailures {
             rows: rows, all: Set(rows), areOfItsSequence: rows.allSatisfy { isLaterMember(row, than: $0) })
     }
 
-    /// True if both are members of one sequence, in this order of the file.
+    /// True if both are members of one sequence and `row` is the later one in the file.
     private func isLaterMember(_ row: Int, than other: Int) -> Bool {
         membersBefore[row] != nil && other < row && workflow.nodes[other].parent == workflow.nodes[row].parent
     }
 
-    /// Rows whose failure has no effect on the step.
+    /// Rows whose failure does not stop the step.
     private struct Passed {
         var count = 0
         /// The first few of them.
@@ -134,7 +135,7 @@ struct PassedFailures {
         }
     }
 
-    /// The rows whose failure keeps a row from running; nil if they are too many to look at one by one.
+    /// Returns the rows whose failure keeps a row from running; nil if they are too many to examine one by one.
     private func guards(of row: Int) -> Set<Int>? {
         let enclosing = rows(around: row)
         guard enclosing.allSatisfy({ needs.range(of: $0).count <= Self.mostGuards }) else { return nil }
@@ -148,12 +149,12 @@ struct PassedFailures {
         return guards
     }
 
-    /// How many rows `before` may return at most.
+    /// The largest number of rows that `before` may return.
     private func size(of row: Int) -> Int {
         Int(workflow.nodes[row].subtreeEnd) - row + (required[row]?.count ?? needs.range(of: row).count)
     }
 
-    /// A row and the groups around it, as far as what they need decides whether they run.
+    /// The row and its enclosing groups, without those whose condition reads a status.
     private func rows(around row: Int) -> [Int] {
         var rows: [Int] = []
         var next = row
@@ -164,7 +165,7 @@ struct PassedFailures {
         return rows
     }
 
-    /// O(guards), and not of all that may fail.
+    /// O(guards), independent of the number of rows that may fail.
     private func passed(_ mayFail: MayFail, _ guards: Set<Int>) -> Passed {
         var passed = Passed()
         for row in mayFail.rows where !guards.contains(row) {
@@ -175,7 +176,7 @@ struct PassedFailures {
         return passed
     }
 
-    /// Carries along all needs the failures that stop a row, for 64 rows that may fail at a time.
+    /// Propagates the failures that stop a row along all needs, for 64 rows that may fail at a time.
     private func answer(
         _ open: [Int], of questions: [Question], _ mayFail: [Int: MayFail], _ answers: inout [Passed]
     ) {
@@ -187,7 +188,7 @@ struct PassedFailures {
                 targets.append(row)
             }
         }
-        // The rows that the answer to a question depends on, by the word of 64 that holds each.
+        // By need: the rows that the answer depends on, as a mask for each word of 64 rows.
         var masks: [Int: [(word: Int, mask: UInt64)]] = [:]
         for need in Set(open.map { questions[$0].need.row }) {
             var words: [Int: UInt64] = [:]
@@ -225,15 +226,16 @@ struct PassedFailures {
         }
     }
 
-    /// What keeps a row from running: what it and the enclosing groups require.
+    /// The failures that keep a row from running: those of the rows that it and its enclosing groups require.
     private func stopsAround(_ row: Int, _ stops: [UInt64]) -> UInt64 {
         rows(around: row).reduce(0) { known, around in
             requiredWithMemory(by: around).reduce(known) { $0 | stops[$1] }
         }
     }
 
-    /// The row itself, what it requires, and the members of a group: the failure of a member is the group's, and so is
-    /// what rules a member out. In a sequence each member needs all before it, whatever decides about those between.
+    /// The row itself, the rows it requires, and the members of a group: the failure of a member is the failure of
+    /// the group, and so is anything that rules a member out. In a sequence each member needs all previous ones,
+    /// whatever the conditions of those in between.
     private func ownStops(of row: Int, _ stops: [UInt64], _ bits: [UInt64]) -> UInt64 {
         var known = bits[row]
         for target in required(by: row) { known |= stops[target] }
@@ -244,7 +246,7 @@ struct PassedFailures {
         return known
     }
 
-    /// Members before their group, and what is required before what requires it.
+    /// An order in which members come before their group, and required rows before the rows that require them.
     private func stopOrder() -> [Int] {
         var order: [Int] = []
         var isSeen = [Bool](repeating: false, count: workflow.nodes.count)
@@ -273,11 +275,11 @@ struct PassedFailures {
     private struct Edge {
         let row: Int
         let range: SourceRange
-        /// nil for the member before in a sequence.
+        /// nil for the previous member of a sequence.
         let position: Int?
     }
 
-    /// What a row needs without another word about its end, the member before it in a sequence included.
+    /// The needs of a row without an explicit kind, including the previous member of its sequence.
     private func needed(by row: Int) -> [Edge] {
         var edges: [Edge] = []
         var isBeforeNeeded = false
@@ -297,7 +299,8 @@ struct PassedFailures {
 
     private func decidesByStatus(_ row: Int) -> Bool { workflow.nodes[row].settings?.condition?.usesStatus == true }
 
-    /// The rows whose failure counts: in place of one that cannot fail, what it and what is in it needs.
+    /// The rows whose failure counts. A row that cannot fail is replaced by its needs and, unless its failure is
+    /// tolerated, its members.
     private func failing(_ rows: [Int]) -> [Int] {
         guard rows.contains(where: { !mayFail[$0] }) else { return rows }
         var found: [Int] = []
@@ -317,7 +320,7 @@ struct PassedFailures {
         return found
     }
 
-    /// What has to succeed, or to be skipped, before a row.
+    /// The rows that have to succeed, or to be skipped, before a row runs.
     private func required(by row: Int) -> [Int] { required[row] ?? findRequired(by: row) }
 
     private func findRequired(by row: Int) -> [Int] {
@@ -329,7 +332,7 @@ struct PassedFailures {
         return needed + explicit.map { Int($0.target) }
     }
 
-    /// The same with the member before in a sequence, even if `needs` names its kind.
+    /// The required rows and the previous member of the sequence, even if `needs` names a kind for that one.
     private func requiredWithMemory(by row: Int) -> [Int] {
         let required = required(by: row)
         guard let before = membersBefore[row], !required.contains(before) else { return required }
@@ -356,17 +359,17 @@ struct PassedFailures {
 }
 
 extension Settings {
-    /// True for a group that may fail by more than its members.
+    /// True for a group that may fail for other reasons than its members.
     fileprivate var mayFailGroup: Bool {
         timeout != nil || !requirements.isEmpty || confirmation != nil || !outputs.isEmpty || fanOut?.items != nil
     }
 }
 
-/// The value of a condition after a failure, and which needs decide it by theirs.
+/// The value of a condition after a failure, and the needs whose failure decides it.
 private struct ConditionTruth {
-    /// nil where other values decide.
+    /// nil if other values decide.
     let value: Bool?
-    /// The ids of which the failure of one is enough.
+    /// The ids of needs of which a single failure is enough.
     var namesThatMakeItTrue: Set<String> = []
     var namesThatMakeItFalse: Set<String> = []
 
@@ -393,8 +396,8 @@ private struct ConditionTruth {
 }
 
 extension Expression {
-    /// True if a condition lets its step run although something that it needs has failed. Where other values decide, it
-    /// counts as one that may if a status function is needed for that.
+    /// True if a condition lets its step run although something that it needs has failed. If other values decide as
+    /// well, it counts as such a condition if it cannot hold without `always()` or `failure()`.
     fileprivate var holdsAfterFailure: Bool {
         usesStatus && (root.truth(of: .failure).value ?? (root.truth(of: .nothing).value == false))
     }
@@ -403,7 +406,7 @@ extension Expression {
 extension ExpressionNode {
     fileprivate enum Status {
         case failure
-        /// No status function lets anything run.
+        /// `always()` and `failure()` count as false, so that nothing lets a step run after a failure.
         case nothing
     }
 
@@ -425,7 +428,7 @@ extension ExpressionNode {
         _ left: ExpressionNode, _ right: ExpressionNode, _ status: Status
     ) -> ConditionTruth {
         if let name = left.stepOfOutcome ?? right.stepOfOutcome {
-            // Neither is the outcome of a step that has failed.
+            // A failed step has neither of these outcomes.
             let isGood = left.isGoodOutcome || right.isGoodOutcome
             return ConditionTruth(value: nil, namesThatMakeItFalse: isGood ? [name] : [])
         }

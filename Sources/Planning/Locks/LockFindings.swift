@@ -1,14 +1,14 @@
 import Syntax
 import Workflow
 
-/// What is wrong with the locks that a workflow names: pools that are too small or not declared, and mutexes that
-/// are named once more inside their holder.
+/// Finds mistakes in the locks that a workflow names: pools that are too small, unused or not declared, and mutexes
+/// that are named again inside their holder.
 struct LockFindings {
     private let workflow: Workflow
-    /// By name, the first of a name.
+    /// The index of each pool by name; the first one of a name counts.
     private let pools: [String: Int]
     private var suggestions = Suggestion()
-    /// The locks of a group, by name.
+    /// The mutexes of a group by name, filled on demand.
     private var held: [Int: [String: MutexRequest]] = [:]
 
     init(_ workflow: Workflow) {
@@ -16,7 +16,7 @@ struct LockFindings {
         pools = Dictionary(zip(workflow.pools.map(\.name), workflow.pools.indices)) { first, _ in first }
     }
 
-    /// O(rows + pools), times the depth of rows with a mutex.
+    /// O(rows + pools), plus the depth of each row with a mutex.
     mutating func add(to findings: inout FindingList) {
         addPools(to: &findings)
         let hasHolder = workflow.nodes.indices.contains { row in
@@ -24,7 +24,7 @@ struct LockFindings {
         }
         guard hasHolder else { return }
         for row in workflow.nodes.indices {
-            // It does not write that name itself.
+            // An interactive step has the mutex of the terminal without naming it.
             var seen: Set<String> = workflow.nodes[row].settings?.isInteractive == true ? [MutexRequest.terminal] : []
             for request in workflow.nodes[row].settings?.mutexes ?? [] where seen.insert(request.name).inserted {
                 guard let (holder, held) = holder(around: row, of: request.name) else { continue }
@@ -84,7 +84,7 @@ struct LockFindings {
             fix: Diagnostic.Fix("ask for at most \(pool.size), or make the pool larger"))
     }
 
-    /// The nearest group around a row that names the mutex, and where.
+    /// Returns the nearest enclosing group that names the mutex, and its request.
     private mutating func holder(around row: Int, of mutex: String) -> (row: Int, request: MutexRequest)? {
         var row = row
         while row != 0 {
@@ -104,7 +104,10 @@ struct LockFindings {
         let holder = workflow.path(of: NodeIndex(holder))
         return Diagnostic(
             .coveredMutex,
-            "`\(path)` names the mutex `\(request.name)`, which the group `\(holder)` around it holds for all its members",
+            """
+            `\(path)` names the mutex `\(request.name)`, which the group `\(holder)` around it holds for all its \
+            members
+            """,
             in: workflow.file, at: request.range, severity: .warning,
             notes: [Diagnostic.Note("`\(holder)` holds `\(request.name)` to its end", at: held.range)],
             fix: Diagnostic.Fix(

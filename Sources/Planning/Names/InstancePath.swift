@@ -1,8 +1,8 @@
-/// A full id taken apart: `build[x86_64].compile` is `build` with the key `x86_64`, then `compile`.
+/// A full id split into its parts: `build[x86_64].compile` is `build` with the key `x86_64`, then `compile`.
 struct InstancePath {
     struct Part {
         let id: String
-        /// What is in the brackets; nil where there are none.
+        /// The text in the brackets; nil if there are none.
         let key: String?
 
         var text: String { key.map { "\(id)[\($0)]" } ?? id }
@@ -34,7 +34,7 @@ struct InstancePath {
         self.parts = rest.isEmpty ? parts : []
     }
 
-    /// Whether a row's full id is among those that the path names; a part without a key stands for all instances.
+    /// True if the path names a row with this full id; a part without a key matches all instances.
     func names(_ id: String) -> Bool { names(InstancePath(id).parts[...]) }
 
     func names(_ other: ArraySlice<Part>) -> Bool {

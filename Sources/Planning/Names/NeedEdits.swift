@@ -1,13 +1,13 @@
 import Syntax
 import Workflow
 
-/// Edits that give a step further needs. There are none if it is not certain how the text would have to be written.
+/// Edits that give a step further needs. There are none if it is uncertain how the text has to be written.
 struct NeedEdits {
     private let workflow: Workflow
 
     init(_ workflow: Workflow) { self.workflow = workflow }
 
-    /// Puts names after an entry of `needs` that is in brackets.
+    /// Inserts names after an entry of `needs` that is in brackets.
     func adding(_ names: [String], behind entry: SourceRange) -> [Diagnostic.Fix.Edit] {
         let file = workflow.file.file(at: entry.lowerOffset)
         let rest = file.bytes[(entry.upperOffset - file.start)...].drop { $0 == 0x20 }
@@ -15,7 +15,7 @@ struct NeedEdits {
         return [insertion(names.map { ", \($0)" }.joined(), at: entry.upperOffset)]
     }
 
-    /// Makes a row need another one; `isDone` accepts any end of it.
+    /// Makes a row need another one; `isDone` accepts any outcome of it.
     func adding(_ name: String, isDone: Bool, to row: Int) -> [Diagnostic.Fix.Edit] {
         if let last = workflow.needs(of: row).last { return isDone ? [] : adding([name], behind: last.range) }
         let key = workflow.nodes[row].range

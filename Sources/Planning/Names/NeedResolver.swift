@@ -2,15 +2,15 @@ import Basics
 import Syntax
 import Workflow
 
-/// Looks up the names in `needs`.
+/// Resolves the names in `needs`.
 struct NeedResolver {
     let workflow: Workflow
     let names: ScopedNames
     var findings = FindingList()
-    /// The first row of every id, made when the first name is not found.
+    /// The first row of every id, built when a name is first not found.
     var rowsByID: [String: Int]?
     var suggestions = Suggestion()
-    /// How many of what is in sight are looked at for a suggestion.
+    /// The largest number of visible names considered for a suggestion.
     static let candidateLimit = 20_000
 
     init(_ workflow: Workflow) {
@@ -20,11 +20,11 @@ struct NeedResolver {
 
     mutating func resolve() -> ResolvedNeeds {
         let (nodes, allNeeds) = (workflow.nodes, workflow.needs)
-        // Beside `self`, so that a finding is made only where there is room for it.
+        // Outside of `self`, which the closures mutate; they run only while there is room for a finding.
         var findings = FindingList()
         var resolved = ResolvedNeeds(rows: nodes.count, needs: allNeeds.count)
         var hashes = NameHashes { ByteHash.of(allNeeds[$0].name) }
-        // The last row that needed this one, which shows a repeated entry at once.
+        // By target: the last row that needed it, which reveals a repeated entry at once.
         var neededBy = [UInt32](repeating: 0, count: nodes.count)
         for row in nodes.indices {
             let first = Int(nodes[row].needs.lowerBound)
@@ -91,7 +91,8 @@ extension NeedResolver {
             scopes.insert(enclosing)
             enclosing = nodes[enclosing].parent.row
         }
-        // The outermost group around it that is a sibling of the one that needs it, or of a group around that.
+        // The outermost group enclosing the target that is a sibling of the row that needs it, or of a group
+        // enclosing that row.
         var group = inside
         while !scopes.contains(nodes[group].parent.row) { group = nodes[group].parent.row }
 
@@ -114,7 +115,7 @@ extension NeedResolver {
             notes: [Diagnostic.Note("`\(nodes[inside].id)` is declared here", at: nodes[inside].range)], fix: fix)
     }
 
-    /// What is wrong where a hook lies between the two: it starts when everything else in its group has ended.
+    /// Returns a finding if a hook is between the two: it starts when everything else in its group has ended.
     private func acrossHook(_ need: Need, _ target: Int, of row: Int) -> Diagnostic? {
         let nodes = workflow.nodes
         let message: String
@@ -139,7 +140,7 @@ extension NeedResolver {
                 "remove `\(need.name)` from the needs of `\(workflow.path(of: NodeIndex(row)))`"))
     }
 
-    /// The block of a hook of the group or of one around it.
+    /// Returns the hook of this name in the group or in an enclosing one.
     private func hook(named name: String, from scope: Int) -> Int? {
         var scope = scope
         while true {
@@ -149,7 +150,7 @@ extension NeedResolver {
         }
     }
 
-    /// The outermost hook around a row, or the row itself, that is not around the other one.
+    /// Returns the outermost hook that encloses a row, or is that row, and does not enclose the other one.
     private func hook(around row: Int, without other: Int) -> Int? {
         var hook: Int?
         var row = row
@@ -161,7 +162,7 @@ extension NeedResolver {
         return hook
     }
 
-    /// Whether no file or template that is used lies between two rows: beyond one, nothing can be meant.
+    /// True if both rows are in the same body: a name never means anything outside of its own file or template.
     private func isInSameBody(_ other: Int, as row: Int) -> Bool {
         guard !workflow.uses.isEmpty else { return true }
         let (other, own) = (workflow.use(around: NodeIndex(other)), workflow.use(around: NodeIndex(row)))
@@ -169,13 +170,13 @@ extension NeedResolver {
     }
 
     private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
-        // The value of an alias may be right elsewhere.
+        // The same text may be right for other aliases of the anchor.
         let isAlias = workflow.file.bytes(in: need.range).first == UInt8(ascii: "*")
         let edit = Diagnostic.Fix.Edit(range: need.range, replacement: id)
         return Diagnostic.Fix("replace `\(need.name)` by `\(id)`", edits: isAlias ? [] : [edit])
     }
 
-    /// What `group.member`, `group[key]` and `group[key].member` mean, seen from a scope.
+    /// Returns the row that `group.member`, `group[key]` or `group[key].member` means, seen from a scope.
     private func dotted(_ name: String, from scope: Int) -> Int? {
         var parts = InstancePath(name).parts[...]
         guard parts.count > 1 || parts.first?.key != nil, let first = parts.popFirst() else { return nil }
@@ -184,7 +185,7 @@ extension NeedResolver {
         return row
     }
 
-    /// The first step or group in the file with this id, out of sight.
+    /// Returns the first step or group in the file with this id, visible or not.
     private mutating func elsewhere(_ name: String) -> Int? {
         if let rowsByID { return rowsByID[name] }
         var rows: [String: Int] = [:]
@@ -204,7 +205,7 @@ extension NeedResolver {
         return suggestions.nearest(to: name, among: candidates).flatMap { names.visible($0, from: scope) }
     }
 
-    /// Neither a node itself nor a group around it can be what was meant.
+    /// False for the row itself and its enclosing groups, which cannot have been meant.
     private func isOfUse(_ candidate: Int, to row: Int) -> Bool {
         candidate > row || row >= Int(workflow.nodes[candidate].subtreeEnd)
     }
@@ -219,11 +220,12 @@ extension NeedResolver {
             return !more
         }
         guard !ids.isEmpty else { return "there is nothing here that it could need" }
-        return "`needs` takes siblings of the step or of a group around it: "
+        return "`needs` takes siblings of the step or of an enclosing group: "
             + ids.joined(separator: ", ") + (more ? ", …" : "")
     }
 
-    /// The members of the scope and of every group around it, innermost first, until the body says false.
+    /// Calls the body for the members of the scope and of every enclosing group, innermost first, until it returns
+    /// false.
     private func forEachVisible(from scope: Int, _ body: (Int) -> Bool) {
         var scope = scope
         while true {
@@ -238,11 +240,11 @@ extension NeedResolver {
     }
 }
 
-/// What every definition needs, as rows: a range of one array per row, in the order of the file, nothing twice.
+/// The needs of every definition, as rows: one range of a shared array per row, in file order, without repetitions.
 struct ResolvedNeeds {
     struct Entry {
         let target: UInt32
-        /// Which entry of the node's `needs` this is.
+        /// The position of the entry in the `needs` of the node.
         let position: UInt32
     }
 
@@ -257,13 +259,13 @@ struct ResolvedNeeds {
 
     func range(of row: Int) -> Range<Int> { Int(starts[row])..<Int(starts[row + 1]) }
 
-    /// Adds to the row that is not yet closed.
+    /// Adds an entry to the row that is still open.
     mutating func append(_ entry: Entry) { entries.append(entry) }
 
     mutating func closeRow() { starts.append(UInt32(entries.count)) }
 
-    /// Whether everything needed stands, with all that is inside it, before what needs it. Then the order of the file
-    /// is one in which all can run, and there is no cycle. O(rows + needs).
+    /// True if every row comes after all that it needs, including everything inside. Then the order of the file is
+    /// one in which all can run, and there is no cycle. O(rows + needs).
     func followFileOrder(_ nodes: [WorkflowNode]) -> Bool {
         nodes.indices.allSatisfy { row in
             range(of: row).allSatisfy { nodes[Int(entries[$0].target)].subtreeEnd <= UInt32(row) }

@@ -8,7 +8,7 @@ import Workflow
 struct ScopedNames {
     private struct Slot {
         var tag: UInt32 = 0
-        /// 0 is an empty slot: the workflow itself is a member of nothing.
+        /// 0 marks an empty slot: the workflow itself is not a member.
         var row: UInt32 = 0
     }
 
@@ -31,12 +31,12 @@ struct ScopedNames {
         }
     }
 
-    /// The row that a name means for a member of `scope`: another member, or a member of an enclosing group, innermost
-    /// first. Hooks have no name that could be needed, and what is inside one, or inside a body that is used, sees
-    /// nothing outside.
+    /// Returns the row that a name means for a member of `scope`: another member, or a member of an enclosing group,
+    /// innermost first. Hooks cannot be needed by name. Inside a hook, or inside a used body, nothing outside is
+    /// visible.
     func visible(_ name: String, from scope: Int) -> Int? { visible(name, hash: ByteHash.of(name), from: scope) }
 
-    /// The same where the hash of the name is known.
+    /// Variant for a known hash of the name.
     func visible(_ name: String, hash: UInt64, from scope: Int) -> Int? {
         var scope = scope
         while true {
@@ -47,13 +47,13 @@ struct ScopedNames {
         }
     }
 
-    /// The member of exactly this group.
+    /// Returns the member of exactly this group; nil if there is none.
     func member(_ name: String, of group: Int) -> Int? {
         let row = Int(slots[probe(ByteHash.of(name), in: group) { nodes[$0].id == name }.index].row)
         return row == 0 ? nil : row
     }
 
-    /// The slot that holds the member, or the empty one where it would go. `isNamed` compares the name of a row.
+    /// Returns the slot that holds the member, or the empty slot for it. `isNamed` compares the name of a row.
     @inline(__always)
     private func probe(_ hash: UInt64, in scope: Int, isNamed: (Int) -> Bool) -> (index: Int, tag: UInt32) {
         var mixed = hash ^ UInt64(scope) &* 0x9E37_79B9_7F4A_7C15
@@ -69,8 +69,8 @@ struct ScopedNames {
     }
 }
 
-/// The hashes of many names, made some hundred at a time. The loop that looks into a table is short that way: the table
-/// of a large workflow is more than a processor keeps at hand, and in a short loop it fetches several places at once.
+/// The hashes of many names, computed in blocks. This keeps the loop that probes the table short: the table of a
+/// large workflow exceeds the processor's cache, and in a short loop the processor fetches several slots at once.
 struct NameHashes {
     private static let blockSize = 512
 
@@ -78,10 +78,10 @@ struct NameHashes {
     private var block: [UInt64] = []
     private var start = 0
 
-    /// `hash` makes the hash of the name with this number.
+    /// `hash` computes the hash of the name with this index.
     init(hash: @escaping (Int) -> UInt64) { self.hash = hash }
 
-    /// The hash of a name, of `count` in all. Cheap where names are asked for in order.
+    /// Returns the hash of a name, of `count` in all. Cheap if names are requested in order.
     mutating func hash(_ index: Int, of count: Int) -> UInt64 {
         if !block.indices.contains(index - start) { fill(from: index, to: min(count, index + Self.blockSize)) }
         return block[index - start]

@@ -1,10 +1,10 @@
 import Workflow
 
-/// What the command line or `default` names, beside what comes along because it is needed.
+/// The steps and groups named by the command line or `default`, apart from those that are only needed by them.
 struct ChosenSteps: Sendable {
-    /// Rows of the plan at hand.
+    /// Rows of the restricted plan.
     private(set) var rows: Set<PlanIndex> = []
-    /// What is named in all instances that the run will make.
+    /// Definitions named in all instances that the run will make.
     private(set) var definitions: Set<NodeIndex> = []
 
     /// `named` are rows of an outline, of which those that are kept and fixed become the plan.
@@ -20,22 +20,22 @@ struct ChosenSteps: Sendable {
     }
 }
 
-// Who gets the words behind `--`.
+// Steps that receive the arguments after `--`.
 extension Plan {
-    /// Whether a step is named, or is in a group that is: it gets the arguments of the command line, if it takes any.
-    /// O(depth).
+    /// True if a step, or a group that contains it, is named: it receives the arguments of the command line if it
+    /// takes any. O(depth).
     package func isNamed(_ row: PlanIndex) -> Bool {
         guard let chosen else { return true }
         var row = row
         while true {
             if chosen.rows.contains(row) || chosen.definitions.contains(nodes[row].definition) { return true }
-            // The name of a group is not that of its manual members.
+            // Naming a group does not name its manual members.
             guard row != .root, !isLeftOutOfGroups(row) else { return false }
             row = nodes[row].parent
         }
     }
 
-    /// Whether some step that is named takes arguments. O(rows), and the length of the scripts of those.
+    /// True if some named step takes arguments. O(rows), and the length of the scripts of the named steps.
     package var takesArguments: Bool {
         rows.contains { row in
             if nodes[row].role == .step { return isNamed(row) && workflow.takesArguments(nodes[row].definition) }
@@ -43,7 +43,7 @@ extension Plan {
         }
     }
 
-    /// The same of the instances that the run will make.
+    /// Checks the instances that the run will make.
     private func takesArguments(insideFanOut row: PlanIndex) -> Bool {
         let fanOut = nodes[row].definition
         let inside = fanOut.row..<Int(workflow[fanOut].subtreeEnd)

@@ -1,13 +1,13 @@
 package import Workflow
 
-/// What is known of a run's values before it: those of its parameters, and the `vars` that follow from them.
+/// The values that are known before a run: its parameters, and the `vars` that follow from them.
 package struct KnownValues: Sendable {
-    /// Before anybody has given one.
+    /// No parameter has a value yet.
     package static let none = KnownValues(fields: [])
 
-    /// By name; without those that are required and that nobody gave.
+    /// The parameters with a value; a required one that was not given is missing.
     package let parameters: [Value.Field]
-    /// Whether a text must not be part of the name of an instance, because there is a secret in it.
+    /// True for a text that must not be part of the name of an instance, because it contains a secret.
     let isHidden: @Sendable (String) -> Bool
 
     package init(fields: [Value.Field], isHidden: @escaping @Sendable (String) -> Bool = { _ in false }) {
@@ -18,15 +18,15 @@ package struct KnownValues: Sendable {
     /// True if a parameter has a value.
     package func has(_ parameter: String) -> Bool { parameters.contains { $0.name == parameter } }
 
-    /// The value of an `if` or `for-each` of a row of the workflow, if it is about parameters, and `vars` that need no
-    /// command, alone; nil where it reads anything else, or has none.
+    /// The value of an `if` or `for-each` of a row, if it depends only on parameters and on `vars` without a command;
+    /// nil if it reads anything else or has no value.
     package func value(of expression: Expression, at node: NodeIndex, of workflow: Workflow) -> Value? {
         KnownScope(known: self, workflow: workflow, group: workflow[node].parent).value(of: expression)
     }
 
-    /// Whether a row of a plan has such a condition and it is false, or `platforms` that this machine is none of; the
-    /// condition may also read the variables of the fan-outs around the row. `assumingSuccess`: where nothing fails and
-    /// nothing is cancelled.
+    /// True if such a condition of a row is false, or if this machine is none of its `platforms`. The condition may
+    /// also read the variables of the enclosing fan-outs. `assumingSuccess` means that nothing fails and nothing is
+    /// cancelled.
     package func rulesOut(_ row: PlanIndex, of plan: Plan, assumingSuccess: Bool = false) -> Bool {
         guard plan.platforms(of: row).allow() else { return true }
         guard let condition = plan.condition(of: row) else { return false }
@@ -37,7 +37,7 @@ package struct KnownValues: Sendable {
         return scope.value(of: condition) == .bool(false)
     }
 
-    /// The parameters inside a body that is used, nil being the workflow itself.
+    /// The parameters inside a used body; nil for `use` means the workflow itself.
     fileprivate func fields(inside use: Use?, of workflow: Workflow) -> [Value.Field] {
         guard let use else { return parameters }
         let outside = KnownScope(known: self, workflow: workflow, group: workflow[use.group].parent)
@@ -50,7 +50,7 @@ package struct KnownValues: Sendable {
 }
 
 extension Plan {
-    /// The variables that fan-outs around a row give it, without those that have their values from the run.
+    /// The variables that a row has from its enclosing fan-outs, without those whose values only the run knows.
     fileprivate func knownVariables(of row: PlanIndex) -> [Variable] {
         let variables = nodes[row].variables
         guard !variables.isEmpty else { return [] }
@@ -64,9 +64,9 @@ extension Plan {
     }
 }
 
-/// What names mean before the run, in a group.
+/// The meaning of names in a group before the run.
 private struct KnownScope: ExpressionScope {
-    /// What has been found out about `vars`, so that each is looked at once however often the others read it.
+    /// Results for `vars`, so that each is evaluated once, however often the others read it.
     final class Memo {
         var isKnown: [SharedValueID: Bool] = [:]
         var values: [SharedValueID: Value] = [:]
@@ -77,9 +77,9 @@ private struct KnownScope: ExpressionScope {
     let known: KnownValues
     let workflow: Workflow
     let group: NodeIndex
-    /// Those of the fan-outs around; none where only the run knows the items.
+    /// Those of the enclosing fan-outs; none if only the run knows the items.
     var variables: [Variable] = []
-    /// Whether status functions have a value: that of a run in which nothing fails.
+    /// True if status functions have a value: that of a run in which nothing fails.
     var assumesSuccess = false
     var memo = Memo()
 
@@ -88,7 +88,7 @@ private struct KnownScope: ExpressionScope {
         return try? expression.evaluate(in: self)
     }
 
-    /// What a parameter of a body is given here, or its default; nil where that is not known.
+    /// The value that a parameter of a body is given here, or its default; nil if it is unknown.
     func value(of parameter: Parameter, of use: Use) -> Value? {
         guard let argument = use.arguments.last(where: { $0.name == parameter.name }) else {
             return parameter.isRequired ? nil : parameter.absentValue
@@ -157,8 +157,9 @@ private struct KnownScope: ExpressionScope {
 }
 
 extension Workflow {
-    /// The workflow with the instances of every fan-out over known values in it, as if the file said them; nil where
-    /// there is no such fan-out. One whose list is wrong stays as it is: the run says what is wrong.
+    /// Returns the workflow with the instances of every fan-out over known values filled in, as if the file listed
+    /// them; nil if there is no such fan-out. A fan-out with an invalid list is unchanged: the run reports the
+    /// mistake.
     func settling(_ known: KnownValues) -> Workflow? {
         var settled: Workflow?
         for row in nodes.indices {

@@ -1,6 +1,6 @@
-/// The longest paths of a plan for given lengths of its steps; groups count nothing themselves.
+/// The longest paths of a plan for given lengths of its steps; groups have no length of their own.
 struct PathLengths {
-    /// Per row: the longest path that must be over before it starts.
+    /// Per row: the longest path that must have ended before it starts.
     private(set) var beforeStart: [Int]
     /// Per row: the same up to its end.
     private(set) var beforeEnd: [Int]
@@ -15,7 +15,8 @@ struct PathLengths {
             let row = moment.row
             let parent = nodes[row].parent
             if !moment.isEnd {
-                // What came before a hook is over when the group's other members are, and those have counted already.
+                // Everything before a hook has ended when the group's other members have, and those are included
+                // already.
                 var longest = nodes[row].hook == nil ? beforeStart[parent] : beforeEnd[parent]
                 for edge in nodes[row].edgeRange { longest = max(longest, beforeEnd[edges[edge].target]) }
                 beforeStart[row] = longest
@@ -51,8 +52,8 @@ struct PathLengths {
     }
 }
 
-/// The moments of a plan, each after everything it waits for: the start of a row, and the end of a group or fan-out. A
-/// step has one moment for both.
+/// The moments of a plan, each after everything it waits for: the start of every row, and the end of every group or
+/// fan-out. A step has one moment for both.
 struct PlanOrder {
     struct Moment {
         private let value: UInt32
@@ -67,7 +68,7 @@ struct PlanOrder {
 
     private(set) var moments: [Moment] = []
 
-    /// O(rows + edges), by a depth-first search with its own stack where the order of the rows is not one.
+    /// O(rows + edges). Uses a depth-first search with its own stack if the order of the rows is not valid.
     init(_ nodes: [PlanNode], _ edges: [PlanEdge]) {
         moments.reserveCapacity(nodes.count)
         let rows = .root..<nodes[.root].subtreeEnd
@@ -121,7 +122,8 @@ struct PlanOrder {
 }
 
 extension PlanOrder {
-    /// All rows as they come, where none waits for a later one: hooks come after what they wait for.
+    /// Appends all rows in their order, if none waits for a later one; hooks come after everything that they wait
+    /// for.
     private mutating func appendInOrder(_ nodes: [PlanNode], _ rows: Range<PlanIndex>) {
         var open: [PlanIndex] = []
         func close(before row: PlanIndex) {
@@ -140,9 +142,9 @@ extension PlanOrder {
 }
 
 extension Plan {
-    /// The rows of a longest chain of steps, each waiting for the one before, for given lengths of steps, at least 1, or
-    /// when every step takes equally long; of several, the one whose steps come first in the file, from the last step
-    /// backwards. Empty for a plan without steps.
+    /// Returns the rows of a longest chain of steps, each waiting for the one before. The lengths of steps are at
+    /// least 1; without them, every step takes equally long. Of several chains, it is the one whose steps come first
+    /// in the file, compared from the last step backwards. Empty for a plan without steps.
     package func criticalPath(byLength length: (PlanIndex) -> Int = { _ in 1 }) -> [PlanIndex] {
         let lengths = PathLengths(nodes, edges, length: length)
         var left = lengths.beforeEnd[.root]
@@ -157,18 +159,18 @@ extension Plan {
         return path.reversed()
     }
 
-    /// The sum of lengths along the longest chain of steps. O(rows + edges).
+    /// Returns the sum of lengths along the longest chain of steps. O(rows + edges).
     package func longestPath(length: (PlanIndex) -> Int) -> Int {
         PathLengths(nodes, edges, length: length).beforeEnd[.root]
     }
 
-    /// The first step in a subtree up to whose end the longest path is exactly so long.
+    /// Returns the first step in a subtree for which the longest path up to its end has exactly this length.
     private func step(in row: PlanIndex, endingAt length: Int, _ lengths: PathLengths) -> PlanIndex? {
         (row..<nodes[row].subtreeEnd).first { nodes[$0].role == .step && lengths.beforeEnd[$0] == length }
     }
 
-    /// A step that ends at the length given, and that the start of the row waits for: by an edge of its own or of a
-    /// group around it, directly or through groups without steps.
+    /// Returns a step that ends at the given length, and that the start of the row waits for: by an edge of its own
+    /// or of an enclosing group, directly or through groups without steps.
     private func lastStep(before row: PlanIndex, endingAt length: Int, _ lengths: PathLengths) -> PlanIndex? {
         var seen: Set<PlanIndex> = [row]
         var worklist = [row]
@@ -183,7 +185,7 @@ extension Plan {
         return nil
     }
 
-    /// What a row waits for itself: its needs, or as a hook everything before it in its group.
+    /// The rows that a row waits for itself: its needs or, for a hook, all previous members of its group.
     private func prerequisites(of row: PlanIndex) -> [PlanIndex] {
         guard nodes[row].hook != nil else { return edges(of: row).map { $0.target } }
         return members(of: nodes[row].parent).filter { $0 < row }

@@ -1,21 +1,21 @@
 package import Workflow
 
 extension Plan {
-    /// Whether a row is a fan-out whose items only the run knows.
+    /// True for a fan-out whose items only the run knows.
     package func isDynamicFanOut(_ row: PlanIndex) -> Bool {
         fanOut(of: row)?.isDynamic == true
     }
 
-    /// Whether the instances that a run makes go without a definition, because nobody has chosen it.
+    /// True if the instances that a run makes omit a definition, because it was not chosen.
     package func isLeftOut(_ definition: NodeIndex) -> Bool { blueprint?.layout.isLeftOut(definition.row) ?? false }
 
-    /// The plan with one instance `[*]` in the place of those that only the run knows: to show it, to measure it. The
-    /// plan itself where there are none.
+    /// The plan with one instance `[*]` in place of those that only the run knows, to show and to measure it. The
+    /// plan itself if there are none.
     package var outline: Plan { blueprint?.outline ?? self }
 
-    /// Writes the instances of a dynamic fan-out behind all other rows and answers with their rows, as one interval in
-    /// preorder; fan-outs among them are expanded likewise, by a call of their own. A second call, for the next round
-    /// of a retried group, takes the place of the first, whose rows stay without belonging to anything.
+    /// Appends the instances of a dynamic fan-out after all other rows and returns their rows, as one interval in
+    /// preorder. Fan-outs among them are expanded by separate calls. A second call, for the next round of a retried
+    /// group, replaces the first one, whose rows remain but belong to nothing.
     ///
     /// O(rows added), amortised.
     package mutating func expand(_ row: PlanIndex, into instances: [FanOut.Instance]) -> Range<PlanIndex> {
@@ -41,7 +41,7 @@ extension Plan {
         return rows
     }
 
-    /// What the instances of a dynamic fan-out will need outside of it: rows, in order, each once. O(definitions
+    /// Returns the rows outside of a dynamic fan-out that its instances will need: in order, each once. O(definitions
     /// inside).
     package func outsideNeeds(ofInstancesOf row: PlanIndex) -> [PlanIndex] {
         guard let blueprint else { return [] }
@@ -49,8 +49,8 @@ extension Plan {
         return rows.needs(insideFanOut: row)
     }
 
-    /// All rows inside a row, without itself, in the order in which they were made: those of an expansion come behind
-    /// those of the file. O(rows inside).
+    /// Returns all rows inside a row, without the row itself, in the order in which they were made: those of an
+    /// expansion come after those of the file. O(rows inside).
     package func rows(inside row: PlanIndex) -> [PlanIndex] {
         guard !expansions.isEmpty else { return Array(row.next..<nodes[row].subtreeEnd) }
         var rows: [PlanIndex] = []
@@ -66,14 +66,14 @@ extension Plan {
     }
 }
 
-/// What it takes to write the instances of fan-outs whose items only the run knows.
+/// The data for making the instances of fan-outs whose items only the run knows.
 final class InstanceBlueprint: Sendable {
     /// The plan with one instance in place of each of them, measured.
     let outline: Plan
     let needs: ResolvedNeeds
     let layout: PlanLayout
     let numbers: RowNumbers
-    /// By definition, of what is inside such a fan-out: the places in the outline's measure.
+    /// By definition: the measures in the outline, for rows inside such a fan-out.
     private let levels: [UInt32]
     private let remainingPaths: [UInt32]
 
@@ -92,18 +92,19 @@ final class InstanceBlueprint: Sendable {
         self.remainingPaths = remainingPaths
     }
 
-    /// Gives a new row what one instance has in the outline: all instances are alike, and so are their ways to the end.
+    /// Gives a new row the measures of the one instance in the outline: all instances are alike, and so are their
+    /// paths to the end.
     func measure(_ node: inout PlanNode) {
         node.level = levels[node.definition.row]
         node.remainingPath = remainingPaths[node.definition.row]
     }
 }
 
-/// Where the rows of a whole plan lie in one that left some of them out. Without numbers, everything lies where it did.
+/// Maps the rows of a whole plan to those of a plan that leaves some out. Without numbers, every row keeps its place.
 struct RowNumbers: Sendable {
-    /// By row of the whole plan; of a row left out, the next one's number.
+    /// By row of the whole plan; for a row that is left out, the number of the next one.
     private var numbers: [PlanIndex] = []
-    /// By row of the plan at hand; rows behind these were added later and are laid out in one piece.
+    /// By row of the restricted plan; later rows were added afterwards, and their layout has no gaps.
     private var originals: [PlanIndex] = []
 
     init() {}
@@ -116,7 +117,7 @@ struct RowNumbers: Sendable {
         }
     }
 
-    /// The row that in the whole plan lies at a distance from another one, which is given as it lies here.
+    /// Returns the row that is at this distance from `row` in the whole plan; both are rows of the restricted plan.
     func row(_ distance: Int, behind row: PlanIndex) -> PlanIndex {
         row.offset < originals.count
             ? numbers[originals[row].advanced(by: distance)] : row.advanced(by: distance)

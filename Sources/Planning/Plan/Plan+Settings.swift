@@ -1,19 +1,19 @@
 package import Workflow
 
-// What holds for a row once its own keys, its enclosing groups, `defaults` and the built-in values have been weighed
-// against each other. The only place that knows the order of these. Which keys groups hand down, and which of a fan-out
-// belong to the whole of it, is in the table of keys.
+// The effective settings of a row, from its own keys, its enclosing groups, `defaults` and the built-in values. Only
+// this file knows their precedence. The table of keys says which keys groups hand down, and which keys of a fan-out
+// belong to it as a whole.
 //
-// Nothing here allocates; what groups hand down is O(depth), everything else O(1).
+// Nothing here allocates; settings that groups hand down are O(depth), all others O(1).
 extension Plan {
-    /// The keys of a row as the file has them, nothing inherited; a fan-out and its copies share them. nil for a row
-    /// that sets none.
+    /// The keys of a row as the file has them, without inherited ones; a fan-out and its instances share them. nil
+    /// for a row that sets none.
     package func settings(of row: PlanIndex) -> Settings? { workflow.nodes[nodes[row].definition.row].settings }
 
-    // MARK: Of each copy
+    // MARK: Of each instance
 
-    /// The limit of a step's attempt, of a group's round, or of the run; nil for none. A step's own word takes precedence over
-    /// `defaults`, and that over the two minutes of a step in a hook.
+    /// The limit of a step's attempt, of a group's round, or of the run; nil for none. A step's own value takes
+    /// precedence over `defaults`, and that over the two minutes of a step in a hook.
     package func timeout(of row: PlanIndex) -> Duration? {
         if let limit: TimeLimit = wordOfStep(.timeout, row) { return limit.duration }
         return nodes[row].role == .step && isInHook(row) && !isMilestone(row) ? Settings.hookTimeout : nil
@@ -22,14 +22,15 @@ extension Plan {
     /// True for a step without a command, to which the `defaults` do not apply.
     package func isMilestone(_ row: PlanIndex) -> Bool { workflow.isMilestone(nodes[row].definition) }
 
-    /// How often a row is tried: a step's own word or that of `defaults`, a group's own word. nil for once.
+    /// The attempts of a row: a step's own value or that of `defaults`, a group's own value. nil for a single
+    /// attempt.
     package func retry(of row: PlanIndex) -> Retry? { wordOfStep(.retry, row) }
 
-    /// True if a failure of a row leaves the enclosing group unharmed.
+    /// True if a failure of a row does not affect the enclosing group.
     package func toleratesFailure(of row: PlanIndex) -> Bool { own(.continueOnError, row) ?? false }
 
-    /// The time between the first signal of a teardown and KILL. With `isInside`, here and below, what holds in the body
-    /// that a group uses.
+    /// The time between the first signal of a teardown and KILL. With `isInside`, here and below, the value that
+    /// holds in the body that a group uses.
     package func grace(of row: PlanIndex, isInside: Bool = false) -> Duration {
         word(.grace, row, isInside: isInside) ?? Settings.defaultGrace
     }
@@ -39,17 +40,17 @@ extension Plan {
         word(.killSignal, row, isInside: isInside) ?? .term
     }
 
-    /// What reads the script of a step.
+    /// The interpreter of a step's script.
     package func shell(of row: PlanIndex, isInside: Bool = false) -> Shell {
         word(.shell, row, isInside: isInside) ?? .bash
     }
 
-    /// What a step gets of flowrun's own environment.
+    /// The part of flowrun's own environment that a step gets.
     package func environmentPolicy(of row: PlanIndex) -> EnvironmentPolicy {
         own(.envPolicy, row) ?? environmentPolicy(inside: workflow.use(around: nodes[row].definition))
     }
 
-    /// The same for steps inside a body that do not say it, nil being the workflow itself.
+    /// The policy for steps inside a body that set none; nil for `use` means the workflow itself.
     package func environmentPolicy(inside use: Use?) -> EnvironmentPolicy {
         var use = use
         while let known = use {
@@ -59,58 +60,59 @@ extension Plan {
         return environmentPolicy
     }
 
-    /// The same for steps that do not say it: the word of `defaults`, or that of the workflow.
+    /// The policy for steps that set none: that of `defaults`, or that of the workflow.
     package var environmentPolicy: EnvironmentPolicy {
         workflow.defaults?.environmentPolicy ?? workflow.nodes[0].settings?.environmentPolicy ?? .inherit
     }
 
-    /// How the output of a step is shown: its own word or that of the workflow; nil leaves it to the command line.
+    /// The display of a step's output: its own value, that of the used file it is in, or that of the workflow; nil
+    /// leaves it to the command line.
     package func logView(of row: PlanIndex) -> LogView? {
         own(.log, row) ?? workflow.usedFile(around: nodes[row].definition)?.settings?.log
             ?? workflow.nodes[0].settings?.log
     }
 
-    /// How the two output streams of a step reach the log.
+    /// The way in which the two output streams of a step reach the log.
     package func streams(of row: PlanIndex) -> OutputStreams { word(.streams, row) ?? .together }
 
-    /// The folder that a row itself names; nil for the one of the enclosing group. Not inherited here, because an
-    /// expression in it is evaluated where it stands. What `defaults` says is the workflow's own word.
+    /// The folder that a row itself names; nil for that of the enclosing group. Not inherited here, because an
+    /// expression in it is evaluated where it is written. The folder of `defaults` counts as the workflow's own.
     package func workingDirectory(of row: PlanIndex) -> Template? {
         own(.workingDirectory, row) ?? (row == .root ? workflow.defaults?.workingDirectory : nil)
     }
 
-    /// What a row takes from pools while it runs.
+    /// The units that a row takes from pools while it runs.
     package func pools(of row: PlanIndex) -> [PoolRequest] { own(.pool, row) ?? [] }
 
-    /// The names that a row holds alone while it runs.
+    /// The mutexes that a row holds while it runs.
     package func mutexes(of row: PlanIndex) -> [MutexRequest] {
         nodes[row].role == .fanOut ? [] : settings(of: row)?.mutexes ?? []
     }
 
-    /// What has to hold where a row starts, beside what the file that it uses requires.
+    /// The conditions that have to hold when a row starts, in addition to those of the file that it uses.
     package func requirements(of row: PlanIndex) -> [Requirement] { own(.require, row) ?? [] }
 
-    /// What people are asked before a row starts; nil for nothing.
+    /// The question that has to be confirmed before a row starts; nil for none.
     package func confirmation(of row: PlanIndex) -> String? { own(.confirm, row) }
 
     // MARK: Of the whole
 
-    /// `if`; nil for a row that runs whenever its needs allow it. Of a fan-out and its copies either the whole has it or,
-    /// where it reads a variable of theirs, each copy.
+    /// `if`; nil for a row that runs whenever its needs allow it. The condition of a fan-out belongs to the whole or,
+    /// if it reads one of its variables, to each instance.
     package func condition(of row: PlanIndex) -> Expression? {
         guard let settings = settings(of: row), let condition = settings.condition else { return nil }
         guard let fanOut = settings.fanOut else { return condition }
         return fanOut.decidesCopies == (nodes[row].role != .fanOut) ? condition : nil
     }
 
-    /// Whether a row waits for the end of all that it needs, however it comes: a condition decides then, its own or
-    /// those of its copies. Where copies want a success, their fan-out starts after one anyway.
+    /// True if a row waits for the end of all that it needs, with any outcome, because a condition decides: its own,
+    /// or those of its instances. If the instances want a success, their fan-out starts after one anyway.
     package func waitsForAll(_ row: PlanIndex) -> Bool {
         guard let condition: Expression = own(.if, row), condition.usesStatus else { return false }
         return !decidesByCopies(row) || !condition.wantsSuccess
     }
 
-    /// True for a fan-out whose copies have a condition each, which are judged together.
+    /// True for a fan-out whose instances have a condition each; these are evaluated together.
     package func decidesByCopies(_ row: PlanIndex) -> Bool { fanOut(of: row)?.decidesCopies == true }
 
     /// True if the members of a group run one after another.
@@ -118,41 +120,44 @@ extension Plan {
         nodes[row].role == .group && settings(of: row)?.isSequence == true
     }
 
-    /// Where a row may run; empty for anywhere, and for a copy, whose fan-out has been asked.
+    /// The platforms on which a row may run; empty for any, and for an instance, because its fan-out has been
+    /// checked.
     package func platforms(of row: PlanIndex) -> [Platform] { own(.platforms, row) ?? [] }
 
-    /// How many instances of a fan-out, or steps of a group, may run at once; nil for any number.
+    /// The number of instances of a fan-out, or of steps of a group, that may run at once; nil for any number.
     package func maxParallel(of row: PlanIndex) -> Int? { own(.maxParallel, row) }
 
-    /// What a failing member does to the rest of a group or fan-out; nil leaves it to the nearest group that says it.
+    /// The effect of a failing member on the rest of a group or fan-out; nil leaves it to the nearest group that sets
+    /// it.
     package func failFast(of row: PlanIndex) -> FailFastWord? { own(.failFast, row) }
 
-    /// The instances of a fan-out; nil for every other row, a copy included.
+    /// The instances of a fan-out; nil for every other row, including an instance.
     package func fanOut(of row: PlanIndex) -> FanOut? { nodes[row].role == .fanOut ? settings(of: row)?.fanOut : nil }
 
     // MARK: -
 
-    /// What a row itself says. Of a fan-out and its copies, which share their keys, either the whole says it or each copy.
+    /// The value that a row itself has. A fan-out and its instances share their keys; each key belongs either to the
+    /// whole or to each instance.
     private func own<Value>(_ key: WorkflowKey, _ row: PlanIndex) -> Value? {
         guard let settings = settings(of: row), settings.keys.contains(key) else { return nil }
         let isFanOut = nodes[row].role == .fanOut
-        let isItsOwn = WorkflowKey.ofAllCopies.contains(key) ? isFanOut || settings.fanOut == nil : !isFanOut
+        let isItsOwn = WorkflowKey.ofWhole.contains(key) ? isFanOut || settings.fanOut == nil : !isFanOut
         return isItsOwn ? settings[key] : nil
     }
 
-    /// What holds for a row: its own word, that of the nearest enclosing group where groups hand it down, or that of
+    /// The effective value for a row: its own, that of the nearest enclosing group if groups hand it down, or that of
     /// `defaults`.
     private func word<Value>(_ key: WorkflowKey, _ row: PlanIndex, isInside: Bool = false) -> Value? {
         let nearest: Value? = WorkflowKey.handedDown.contains(key) ? self.nearest(key, row) : own(key, row)
         return nearest ?? workflow.defaults(for: nodes[row].definition, isInside: isInside)?[key]
     }
 
-    /// What `defaults` gives to steps that run something, and to no group.
+    /// The effective value of a key whose `defaults` apply to steps that run something, and to no group.
     private func wordOfStep<Value>(_ key: WorkflowKey, _ row: PlanIndex) -> Value? {
         nodes[row].role == .step && !isMilestone(row) ? word(key, row) : own(key, row)
     }
 
-    /// What the innermost definition says, from the row outwards, that says it; of the same file.
+    /// The value of the innermost definition that sets the key, from the row outwards, within the same file.
     private func nearest<Value>(_ key: WorkflowKey, _ row: PlanIndex) -> Value? {
         var next = nodes[row].definition.row
         while true {
@@ -160,5 +165,47 @@ extension Plan {
             if next == 0 || workflow.use(of: NodeIndex(next))?.source == .file { return nil }
             next = workflow.nodes[next].parent.row
         }
+    }
+}
+
+extension Plan {
+    /// A mutex that a group takes when it starts.
+    package struct TakenMutex: Sendable, Hashable {
+        package let name: String
+        /// The rows inside that name it; empty if only the group itself does.
+        package let users: [PlanIndex]
+    }
+
+    /// Returns the mutexes that a group takes at its start: its own first, then those of the rows inside. Empty for a
+    /// group that names no mutex. Excludes mutexes that an enclosing group holds for all its members. O(rows inside).
+    package func takenMutexes(by group: PlanIndex) -> [TakenMutex] {
+        guard nodes[group].role == .group else { return [] }
+        let own = mutexNames(of: group)
+        guard !own.isEmpty else { return [] }
+        var names = own
+        var users: [String: [PlanIndex]] = [:]
+        for row in rows(inside: group) {
+            for name in mutexNames(of: row) {
+                if users[name] == nil, !own.contains(name) { names.append(name) }
+                users[name, default: []].append(row)
+            }
+        }
+        return names.filter { !isCovered($0, for: group) }.map { TakenMutex(name: $0, users: users[$0] ?? []) }
+    }
+
+    /// Without repetitions.
+    private func mutexNames(of row: PlanIndex) -> [String] {
+        var names: [String] = []
+        for mutex in mutexes(of: row) where !names.contains(mutex.name) { names.append(mutex.name) }
+        return names
+    }
+
+    private func isCovered(_ name: String, for row: PlanIndex) -> Bool {
+        var row = row
+        while row != .root {
+            row = nodes[row].parent
+            if mutexNames(of: row).contains(name) { return true }
+        }
+        return false
     }
 }

@@ -6,14 +6,14 @@ package import Workflow
 /// Nodes are rows in preorder, so that a group's members are the rows up to its `subtreeEnd`; row 0 is the workflow
 /// itself. Ids of rows are final: the executor uses them as they are.
 ///
-/// A fan-out whose items only the run knows has no instances until `expand(_:into:)` adds them behind all other rows:
-/// `members(of:)` and `rows(inside:)` know of them, `subtreeEnd` does not.
+/// A fan-out whose items only the run knows has no instances until `expand(_:into:)` appends them after all other
+/// rows. `members(of:)` and `rows(inside:)` include them, `subtreeEnd` does not.
 package struct Plan: Sendable {
     let origin: PlanOrigin
     package internal(set) var nodes: [PlanNode]
-    /// The edges of all nodes one after another; `PlanNode.edges` is a range of it.
+    /// The edges of all nodes one after another; `PlanNode.edgeRange` is a range of it.
     package internal(set) var edges: [PlanEdge]
-    /// The rows that a run has added, by their fan-out's.
+    /// The rows that a run has added, by the row of their fan-out.
     var expansions: [PlanIndex: Range<PlanIndex>] = [:]
 
     init(_ origin: PlanOrigin, nodes: [PlanNode], edges: [PlanEdge]) {
@@ -22,7 +22,7 @@ package struct Plan: Sendable {
         self.edges = edges
     }
 
-    /// Rows whose `level` and `remainingPath` are still to be found. O(rows + edges).
+    /// Rows whose `level` and `remainingPath` are still to be computed. O(rows + edges).
     init(_ origin: PlanOrigin, measuring nodes: consuming [PlanNode], edges: [PlanEdge]) {
         let lengths = PathLengths(copy nodes, edges) { _ in 1 }
         for row in nodes.rows {
@@ -32,8 +32,8 @@ package struct Plan: Sendable {
         self.init(origin, nodes: nodes, edges: edges)
     }
 
-    /// By row, the longest path from its start to the end of the run, for given lengths of steps: whole numbers of any
-    /// unit, at least 0; sums beyond 2^32 lose digits. O(rows + edges).
+    /// By row, the longest path from its start to the end of the run, for given lengths of steps: whole numbers of
+    /// any unit, at least 0; sums beyond 2^32 lose digits. O(rows + edges).
     package func remainingPaths(byLength length: (PlanIndex) -> Int) -> [UInt32] {
         let lengths = PathLengths(nodes, edges, length: length)
         let unit = lengths.remaining[.root] / Int(UInt32.max) + 1
@@ -42,34 +42,34 @@ package struct Plan: Sendable {
 
     package var workflow: Workflow { _read { yield origin.workflow } }
 
-    /// Steps whose standard output some expression reads, so that it has to be kept; not those that have it as an
+    /// Steps whose standard output some expression reads, so that it has to be kept; without those that have it as an
     /// output.
     package var standardOutputReads: Set<NodeIndex> { origin.standardOutputReads }
 
-    /// nil where the file says all instances.
+    /// nil if the file lists all instances.
     var blueprint: InstanceBlueprint? { origin.blueprint }
 
-    /// What the command line or `default` names; nil where that is everything.
+    /// The steps and groups that the command line or `default` names; nil if that is everything.
     var chosen: ChosenSteps? { origin.chosen }
 
     /// All rows, the workflow itself first.
     package var rows: Range<PlanIndex> { nodes.rows }
 
-    /// Steps, instances counted one by one, without those that only the run knows.
+    /// The number of steps, with instances counted one by one, without those that only the run knows.
     package var stepCount: Int { nodes.count { $0.role == .step } }
 
-    /// The outermost fan-outs whose instances only the run knows; nothing once they are expanded. O(rows).
+    /// The outermost fan-outs whose instances only the run knows; empty once they are expanded. O(rows).
     package var fanOutsOfRun: [PlanIndex] {
         blueprint == nil ? [] : rows.filter { isDynamicFanOut($0) && expansions[$0] == nil }
     }
 
-    /// What a row waits for, in the order of the file; an edge that the file names twice is here once.
+    /// The edges to the rows that a row waits for, in file order; one that the file names twice is included once.
     package func edges(of row: PlanIndex) -> ArraySlice<PlanEdge> {
         edges[nodes[row].edgeRange]
     }
 
-    /// The direct members of a group with its hooks, the instances of a fan-out, in file order; none for a step, nor
-    /// for a fan-out that is yet to be expanded.
+    /// The direct members of a group, including its hooks, or the instances of a fan-out, in file order; empty for a
+    /// step, and for a fan-out that has not been expanded yet.
     package func members(of row: PlanIndex) -> [PlanIndex] {
         var members: [PlanIndex] = []
         let rows = expansions[row] ?? row.next..<nodes[row].subtreeEnd
@@ -97,8 +97,8 @@ extension Plan {
     }
 }
 
-/// What all rows of a plan come from. Apart, because a run copies its plan several times per step, and a copy of a
-/// workflow is ten references.
+/// The data that all rows of a plan share. A separate object, because a run copies its plan several times per step,
+/// and copying a workflow retains ten references.
 final class PlanOrigin: Sendable {
     let workflow: Workflow
     let standardOutputReads: Set<NodeIndex>
@@ -121,7 +121,7 @@ package struct PlanNode: Sendable {
         case step
         /// Also an instance of a fanned-out group.
         case group
-        /// The node that a fan-out makes around its instances.
+        /// The node of a fan-out, which encloses its instances.
         case fanOut
     }
 
@@ -129,20 +129,20 @@ package struct PlanNode: Sendable {
     package let id: String
     package let definition: NodeIndex
     package let role: Role
-    /// Of the block of a hook itself: when it runs. It waits for all other members of its group but later hooks, which
-    /// no edge says.
+    /// For the block of a hook itself: the reason to run it. It waits for all other members of its group except later
+    /// hooks; no edge says so.
     package let hook: WorkflowNode.Hook?
-    /// The group around it; the workflow's is itself.
+    /// The enclosing group; that of the workflow is itself.
     package let parent: PlanIndex
     package let subtreeEnd: PlanIndex
     package let edgeStart: UInt32
     package let edgeEnd: UInt32
-    /// Steps on the longest path that must be over before this row can start, from 0. A member may be further down than
-    /// the group around it.
+    /// The number of steps on the longest path that must have ended before this row can start. A member may have a
+    /// higher level than its enclosing group.
     package internal(set) var level: UInt32
-    /// Steps on the longest path from the start of this row to the end of the run, itself included.
+    /// The number of steps on the longest path from the start of this row to the end of the run, itself included.
     package internal(set) var remainingPath: UInt32
-    /// The variables that fan-outs around it give it, outermost first.
+    /// The variables from its enclosing fan-outs, outermost first.
     package let variables: [Variable]
 
     package init(
@@ -171,11 +171,11 @@ extension [PlanNode] {
     var rows: Range<PlanIndex> { .root..<PlanIndex(count) }
 }
 
-/// One thing a row waits for: the end of another row, of the same group or an enclosing one.
+/// A wait of one row for the end of another one, which is in the same group or in an enclosing one.
 package struct PlanEdge: Sendable, Hashable {
     package let target: PlanIndex
     package let kind: Need.Kind
-    /// Whether `order: sequence` made the edge, not a `needs`.
+    /// True if `order: sequence` made the edge, not a `needs`.
     package let isSequence: Bool
 
     package init(target: PlanIndex, kind: Need.Kind, isSequence: Bool) {
@@ -186,8 +186,9 @@ package struct PlanEdge: Sendable, Hashable {
 }
 
 extension Plan {
-    /// The values of the innermost fan-out around a row, or of the row itself where it is an instance, in axis order
-    /// with commas between them, or those of its `include` where it has no axes; nil outside of a fan-out. O(depth).
+    /// The values of the innermost fan-out that has a row among its instances or inside of them: those of the axes in
+    /// order, with commas between them, or those of its `include` if it has no axes. nil outside of a fan-out.
+    /// O(depth).
     package func item(of row: PlanIndex) -> String? {
         var next = row
         while next != .root {

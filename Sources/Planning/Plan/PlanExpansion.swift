@@ -1,7 +1,7 @@
 import Syntax
 import Workflow
 
-/// Writes the rows of a plan: definitions in preorder, a fan-out as a row around its instances.
+/// Makes the rows of a plan: definitions in preorder, and a fan-out as a row that encloses its instances.
 struct PlanExpansion {
     private(set) var nodes: [PlanNode]
     private(set) var edges: [PlanEdge]
@@ -10,14 +10,15 @@ struct PlanExpansion {
     private let needs: ResolvedNeeds
     private let layout: PlanLayout
     private let numbers: RowNumbers
-    /// The groups and fan-outs around the next row, outermost first.
+    /// The groups and fan-outs that enclose the next row, outermost first.
     private var frames: [Frame] = []
 
     private struct Frame {
         enum Content {
-            /// Of one copy of a group: the next member's definition, the end of them, the member before.
+            /// Of one copy of a group: the definition of the next member, the end of the members, the previous
+            /// member.
             case members(next: Int, end: Int, before: Int)
-            /// Of a fan-out: which instance is next.
+            /// Of a fan-out: its instances, and the index of the next one.
             case instances([FanOut.Instance], next: Int)
         }
 
@@ -27,7 +28,7 @@ struct PlanExpansion {
         let variables: [Variable]
     }
 
-    /// Goes on behind the rows given. `numbers` says where rows lie that the layout would have elsewhere.
+    /// Continues after the given rows. `numbers` maps rows that the layout expects elsewhere.
     init(
         _ layout: PlanLayout, _ needs: ResolvedNeeds, behind nodes: consuming [PlanNode] = [],
         edges: consuming [PlanEdge] = [], numbers: RowNumbers = RowNumbers()
@@ -40,7 +41,7 @@ struct PlanExpansion {
         self.edges = edges
     }
 
-    /// All rows of the workflow. Only for a layout within the limit, and needs without a cycle.
+    /// Makes all rows of the workflow. Only for a layout within the limit, and needs without a cycle.
     mutating func expandWorkflow() {
         nodes.reserveCapacity(layout.total)
         edges.reserveCapacity(needs.entries.count)
@@ -48,7 +49,7 @@ struct PlanExpansion {
         expandFrames()
     }
 
-    /// The instances of a fan-out among the rows, one after another.
+    /// Makes the instances of a fan-out among the rows, one after another.
     mutating func expand(_ fanOut: PlanIndex, into instances: [FanOut.Instance]) {
         let node = nodes[fanOut]
         frames.append(
@@ -58,7 +59,7 @@ struct PlanExpansion {
         expandFrames()
     }
 
-    /// What was written, which leaves nothing here.
+    /// Returns the rows and edges, and leaves none here.
     mutating func takeRows() -> (nodes: [PlanNode], edges: [PlanEdge]) {
         defer { (nodes, edges) = ([], []) }
         return (nodes, edges)
@@ -109,7 +110,7 @@ struct PlanExpansion {
             variables: frame.variables, edgeStart: edgeStart)
     }
 
-    /// In place of whatever instances the run will make.
+    /// Represents all instances that the run will make.
     private static let anyInstance = FanOut.Instance(key: "*", variables: [])
 
     private mutating func appendCopy(
@@ -140,8 +141,8 @@ struct PlanExpansion {
                 edgeEnd: UInt32(edges.count), level: 0, remainingPath: 0, variables: variables))
     }
 
-    /// What a member's `needs` and the order of its group make it wait for. In a sequence, a need of the member before
-    /// takes the place of the order's edge, so that `needs: {a: done}` means there what it says.
+    /// Appends the edges of a member, from its `needs` and from the order of its group. In a sequence, an explicit
+    /// need of the previous member replaces the edge of the order, so that `needs: {a: done}` keeps its meaning.
     private mutating func appendEdges(of definition: Int, after before: Int, in frame: Frame) {
         guard definitions[definition].hook == nil else { return }
         var isNeeded = false
@@ -161,7 +162,7 @@ struct PlanExpansion {
         }
     }
 
-    /// What the members of a fan-out's instances need that is not inside them: rows, in order, each once.
+    /// Returns the rows outside of a fan-out that the members of its instances need: in order, each once.
     func needs(insideFanOut row: PlanIndex) -> [PlanIndex] {
         let fanOut = nodes[row].definition.row
         let inside = fanOut..<Int(definitions[fanOut].subtreeEnd)
@@ -175,7 +176,8 @@ struct PlanExpansion {
         return found.sorted()
     }
 
-    /// The row of a definition as seen from inside a copy of a group: in the nearest copy of the group around it.
+    /// Returns the row of a definition as seen from inside a copy of a group: the one in the nearest enclosing copy
+    /// of the definition's group.
     @inline(__always)  // A call, one for each edge, would copy all of this value.
     private func row(of definition: Int, from copy: PlanIndex) -> PlanIndex {
         let scope = definitions[definition].parent
@@ -185,19 +187,20 @@ struct PlanExpansion {
     }
 }
 
-/// How many rows each definition takes in the plan and where they lie, known before any of them is made.
+/// The number of rows that each definition takes in the plan, and their places, known before any of them is made.
 ///
-/// All copies of a group are laid out alike, so a member's row is its copy's row plus a fixed distance.
+/// All copies of a group have the same layout, so a member's row is its copy's row plus a fixed distance.
 struct PlanLayout {
     /// Rows of one copy of a definition, itself included.
     private(set) var copySize: [Int]
-    /// From the row of the copy around it to the row of a definition (of its fan-out, where it has one).
+    /// From the row of the enclosing copy to the row of a definition, or of its fan-out if it has one.
     private(set) var distance: [Int]
     let workflow: Workflow
-    /// Whether a fan-out whose items only the run knows has one instance in place of all of them, or none.
+    /// True if a fan-out whose items only the run knows has one instance in place of all of them; otherwise it has
+    /// none.
     let isOutline: Bool
-    /// By definition, of what is inside a fan-out whose items only the run knows: whether its copies go without it.
-    /// Empty where they have everything.
+    /// By definition inside a fan-out whose items only the run knows: true if its instances omit it. Empty if they
+    /// omit nothing.
     private let leftOut: [Bool]
 
     init(_ workflow: Workflow, isOutline: Bool, leavingOut leftOut: [Bool] = []) {
@@ -226,12 +229,12 @@ struct PlanLayout {
 
     func isLeftOut(_ definition: Int) -> Bool { !leftOut.isEmpty && leftOut[definition] }
 
-    /// Rows of all copies and the fan-out around them.
+    /// Rows of all copies, and the fan-out that encloses them.
     func wholeSize(of row: Int) -> Int { Self.wholeSize(workflow.nodes[row], copySize[row], isOutline) }
 
     var total: Int { copySize[0] }
 
-    /// What is wrong where the plan would be larger than the limit; it points to the largest fan-out.
+    /// Returns a finding if the plan would exceed the limit; it points to the largest fan-out.
     func sizeFinding(limit: Int) -> Diagnostic? {
         guard total > limit else { return nil }
         let fanOuts = workflow.nodes.indices.filter { workflow.nodes[$0].settings?.fanOut != nil }

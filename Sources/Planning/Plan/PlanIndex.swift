@@ -1,6 +1,7 @@
-/// The row of a step, group or fan-out in `Plan.nodes`: a place in the run, where a `NodeIndex` is one in the file.
+/// The row of a step, group or fan-out in `Plan.nodes`: a place in the run, whereas a `NodeIndex` is a place in the
+/// file.
 ///
-/// As large as the number in it, and inlined everywhere, so that it costs what the bare number would.
+/// As large as the number in it, and inlined everywhere, so that it costs no more than the bare number.
 @usableFromInline
 package struct PlanIndex: Hashable, Strideable, Sendable {
     @usableFromInline let value: UInt32
@@ -15,13 +16,13 @@ package struct PlanIndex: Hashable, Strideable, Sendable {
     /// The number of rows before this one.
     @inlinable package var offset: Int { Int(value) }
 
-    /// The row behind this one.
+    /// The row after this one.
     @inlinable package var next: PlanIndex { PlanIndex(offset + 1) }
 
     @inlinable
     package static func == (left: PlanIndex, right: PlanIndex) -> Bool { left.value == right.value }
 
-    /// The order of the plan: preorder, and behind it what the run has added.
+    /// The order of the plan: preorder, and then the rows that the run has added.
     @inlinable
     package static func < (left: PlanIndex, right: PlanIndex) -> Bool { left.value < right.value }
 
@@ -41,7 +42,7 @@ extension PlanIndex: CustomStringConvertible {
 }
 
 extension Array {
-    /// What a table with an element for each row of a plan has for this one.
+    /// The element for this row in a table with an element for each row of a plan.
     @inlinable
     package subscript(row: PlanIndex) -> Element {
         @inline(__always) _read { yield self[row.offset] }

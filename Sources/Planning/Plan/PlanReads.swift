@@ -1,18 +1,18 @@
 package import Workflow
 
-/// Which parameters and secrets the steps of a plan read: those that an expression names or a script has as a word, and
-/// those that a step lists under `secrets`; and what the `vars` read that are read. What a condition over known values
-/// alone switches off reads nothing.
+/// The parameters and secrets that the steps of a plan read: those that an expression names or a script has as a
+/// word, those that a step lists under `secrets`, and those that the `vars` in use read. Anything that a condition
+/// over known values alone switches off reads nothing.
 package struct PlanReads {
     package private(set) var parameters: Set<String> = []
     package private(set) var secrets: Set<String> = []
     package private(set) var sharedValues: Set<SharedValueID> = []
     private let workflow: Workflow
     private let hasSharedValues: Bool
-    /// Parameters that are looked for in scripts.
+    /// The parameters to look for in scripts.
     private let names: [String]
 
-    /// `wanted` are the parameters that somebody asks about. O(rows), and the length of the scripts where some are wanted
+    /// `wanted` are the parameters to look for in scripts. O(rows), and the length of the scripts if some are wanted
     /// or there are `vars`.
     package init(_ plan: Plan, known: KnownValues, wanted: [String]) {
         let outline = plan.outline
@@ -37,7 +37,7 @@ package struct PlanReads {
         }
     }
 
-    /// The names that one definition reads, its condition included.
+    /// Collects the names that one definition reads, its condition included.
     package init(by definition: NodeIndex, of workflow: Workflow) {
         self.workflow = workflow
         hasSharedValues = true
@@ -50,7 +50,7 @@ package struct PlanReads {
 
     private mutating func note(_ definition: NodeIndex) {
         let node = workflow.nodes[definition.row]
-        // What a group says to the body that it uses is evaluated around it.
+        // The values that a group passes to the body it uses are evaluated in the enclosing scope.
         let scope = node.isGroup && !node.isUse ? definition : node.parent
         note(node.body, in: scope)
         if hasSharedValues, node.hasCommand {
@@ -126,7 +126,7 @@ package struct PlanReads {
         }
     }
 
-    /// Whether what is inside a group sees the workflow's own parameter of a name.
+    /// True if the inside of a group sees the workflow's own parameter of this name.
     private func isWorkflows(_ name: String, in scope: NodeIndex) -> Bool {
         guard let use = workflow.use(around: scope, isInside: true) else { return true }
         guard use.source == .template, workflow.usedFile(around: use.group) == nil else { return false }

@@ -1,16 +1,16 @@
 import Syntax
 import Workflow
 
-/// What is wrong with the names in `default`.
+/// Finds mistakes in the names in `default`.
 struct DefaultFindings {
     private let workflow: Workflow
     private let names: ScopedNames
     private var keys: [NodeIndex: Set<String>] = [:]
     private var suggestions = Suggestion()
-    /// The first step or group with an id.
+    /// The first step or group with each id.
     private lazy var rowsByID = Dictionary(
         workflow.nodes.indices.dropFirst().map { (workflow.nodes[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
-    /// Enough to help in files that people write, and quick in those that programs write.
+    /// Enough to help in files written by hand, and fast for generated ones.
     private lazy var paths = workflow.nodes.indices.dropFirst().prefix(20_000).map { workflow.path(of: NodeIndex($0)) }
 
     init(_ workflow: Workflow, _ names: ScopedNames) {
@@ -18,7 +18,7 @@ struct DefaultFindings {
         self.names = names
     }
 
-    /// O(names), each times the groups on its way.
+    /// O(names), each times the number of groups in its path.
     mutating func add(to findings: inout FindingList) {
         add(workflow.defaultSteps ?? [], in: .root, to: &findings)
         for use in workflow.uses { add(use.defaultSteps ?? [], in: use.group, to: &findings) }
@@ -53,7 +53,7 @@ struct DefaultFindings {
             fix: near.map {
                 Diagnostic.Fix(
                     "did you mean `\($0)`?", edits: [Diagnostic.Fix.Edit(range: step.range, replacement: $0)])
-            } ?? Diagnostic.Fix("write the id of a step or group, with those of the groups around it: `build.compile`"))
+            } ?? Diagnostic.Fix("write the id of a step or group, with those of its enclosing groups: `build.compile`"))
     }
 }
 

@@ -6,7 +6,7 @@ struct UndoesFindings {
     private let workflow: Workflow
     private let names: ScopedNames
     private var suggestions = Suggestion()
-    /// The ids of the members of a body.
+    /// The ids of the members of each body.
     private var candidates: [NodeIndex: [String]] = [:]
 
     init(_ workflow: Workflow, _ names: ScopedNames) {
@@ -26,7 +26,7 @@ struct UndoesFindings {
         }
     }
 
-    /// The group whose hook a step or group is in; nil if it is in none, which has a finding of its own.
+    /// The group whose hook contains a step or group; nil outside of hooks, which has a finding of its own.
     private func body(of row: Int) -> NodeIndex? {
         var next = NodeIndex(row)
         while next != .root {
@@ -60,7 +60,9 @@ struct UndoesFindings {
                     "did you mean `\($0)`?", edits: [Diagnostic.Fix.Edit(range: name.range, replacement: $0)])
             }
                 ?? Diagnostic.Fix(
-                    "write ids of members of the body that the hook belongs to, such as `\(candidates.first ?? "deploy")`, "
-                        + "or `[]` where it undoes nothing"))
+                    """
+                    write ids of members of the body that the hook belongs to, such as \
+                    `\(candidates.first ?? "deploy")`, or `[]` where it undoes nothing
+                    """))
     }
 }

@@ -1,13 +1,13 @@
-/// Names on the command line that no step or group of the plan has.
+/// Names on the command line that match no step or group of the plan.
 package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
     package struct Name: Sendable {
         /// As the user wrote it.
         package let name: String
-        /// The id that was probably meant; nil where none is near.
+        /// The id that was probably meant; nil if none is similar.
         package let suggestion: String?
-        /// Whether the name is of an instance that only the run knows; then the suggestion is its fan-out.
+        /// True for the name of an instance that only the run knows; then the suggestion is its fan-out.
         package var isDynamic = false
-        /// The fan-out whose instance the name wants, and the ids of those that it has; nil for another name.
+        /// The fan-out whose instance is missing, and the ids of those that it has; nil for any other name.
         package var fanOut: (name: String, instances: [String])?
     }
 

@@ -1,17 +1,17 @@
 import Syntax
 import Workflow
 
-// What the names of steps and groups mean before there are rows.
+// The meaning of names of steps and groups before there are rows.
 extension Workflow {
-    /// Whether any step or group runs only when it is named. O(definitions).
+    /// True if any step or group runs only when it is named. O(definitions).
     package var hasManual: Bool { nodes.indices.contains { nodes[$0].settings?.isManual == true } }
 
-    /// The path of what a full id means, without the instances in it: `build.compile` of `build[x86_64].compile`; nil
-    /// where it means nothing.
+    /// The path of the definition that a full id means, without the instances in it: `build.compile` for
+    /// `build[x86_64].compile`; nil if it means nothing.
     package func path(ofStepNamed name: String) -> String? { definition(named: name).map(path) }
 
-    /// The definition that a full id means; nil where it means nothing. An instance that only the run knows is taken
-    /// for any of its fan-out. `scope` is the group in which the id counts.
+    /// Returns the definition that a full id means; nil if it means nothing. An instance that only the run knows is
+    /// assumed to exist. `scope` is the group in which the id is resolved.
     func definition(
         named name: String, in scope: NodeIndex = .root, by search: inout some MemberSearch
     ) -> NodeIndex? {
@@ -27,8 +27,8 @@ extension Workflow {
         return group == scope ? nil : group
     }
 
-    /// The path of the fan-out of which a name wants one instance though only the run knows them, or of one around; nil
-    /// for a name without such a part.
+    /// Returns the path of a fan-out of which a name means one instance, or something inside of one, although only
+    /// the run knows the instances; nil for any other name.
     func instanceOfDynamicFanOut(
         in name: String, of scope: NodeIndex = .root, by search: inout some MemberSearch
     ) -> String? {
@@ -45,7 +45,7 @@ extension Workflow {
         return nil
     }
 
-    /// The same for a single name.
+    /// Variant for a single name.
     func definition(named name: String, in scope: NodeIndex = .root) -> NodeIndex? {
         var search = EachMember(workflow: self)
         return definition(named: name, in: scope, by: &search)
@@ -56,11 +56,11 @@ extension Workflow {
         return instanceOfDynamicFanOut(in: name, of: scope, by: &search)
     }
 
-    /// The id that was probably meant by one that means nothing; `rows` give more to choose from.
+    /// Returns the id that was probably meant by one that means nothing; `rows` give more to choose from.
     func suggestion(for name: String, orAmong rows: [PlanNode] = []) -> String? {
         let definitions = nodes.indices.dropFirst()
         if let row = definitions.first(where: { nodes[$0].id == name }) { return path(of: NodeIndex(row)) }
-        // Enough to be of help in what people write by hand, and quick in what programs do.
+        // Enough to help in files written by hand, and fast for generated ones.
         let paths = definitions.prefix(20_000).map { path(of: NodeIndex($0)) }
         return Suggestion.nearest(to: name, among: paths + rows.dropFirst().prefix(20_000).map(\.id))
     }
@@ -72,7 +72,7 @@ protocol MemberSearch {
     mutating func hasInstance(_ key: String, of fanOut: NodeIndex) -> Bool
 }
 
-/// Looks at one member after another, for a name or two.
+/// Searches the members one by one, for a name or two.
 private struct EachMember: MemberSearch {
     let workflow: Workflow
 

@@ -1,8 +1,8 @@
 package import Basics
 internal import Glibc
 
-/// Writes records to a descriptor, one `write(2)` each, without ever letting a slow reader stop the event loop: records
-/// that the reader does not take wait in memory, and of a long text the next piece is made only when the last one is
+/// Writes records to a descriptor, one `write(2)` each, without letting a slow reader stall the event loop. Records
+/// that the reader does not take wait in memory. The next piece of a long text is made only once the previous one is
 /// written.
 package final class DescriptorSink {
     /// Hands out the next piece of a long text and returns true, or returns false at its end.
@@ -10,14 +10,14 @@ package final class DescriptorSink {
 
     private let descriptor: OutputDescriptor
     private var pending: [UInt8] = []
-    /// How much of `pending` is written.
+    /// The number of bytes of `pending` already written.
     private var written = 0
-    /// Long texts that come behind `pending`, each with the records behind it. Few: see `textCongestion`.
+    /// Long texts queued after `pending`, each with the records that follow it. Few: see `textCongestion`.
     private var texts: [(source: Source, records: [UInt8])] = []
-    /// How much all records behind long texts are together.
+    /// The total size in bytes of the records after long texts.
     private var behindTexts = 0
     private var isWatching = false
-    /// Whether everything waits, as behind a reader who takes nothing, until somebody else is done with the terminal.
+    /// Holds back all output, as if the reader took nothing, while another process has the terminal.
     package var isHeld = false {
         didSet {
             guard oldValue, !isHeld else { return }
@@ -27,16 +27,16 @@ package final class DescriptorSink {
         }
     }
 
-    /// From here on steps should write no more.
+    /// The number of waiting bytes above which steps should write no more.
     private static let congestion = 512 << 10
-    /// The same in long texts, each of which may have a file open.
+    /// The same limit as a number of long texts, each of which may have a file open.
     private static let textCongestion = 32
-    /// How much of a long text is written before the event loop gets another turn.
+    /// The number of bytes of a long text written before the event loop gets another turn.
     private static let turn = 1 << 20
     /// The error number of the first write that failed; nothing is written after it.
     package private(set) var failure: Int32?
 
-    /// `descriptor` stays open and its flags stay as they are: others share it.
+    /// `descriptor` stays open and its flags stay unchanged: other processes share it.
     package convenience init(_ descriptor: Int32) {
         let shared = OutputDescriptor(sharing: descriptor)
         self.init(shared ?? OutputDescriptor(own: descriptor))
@@ -45,7 +45,7 @@ package final class DescriptorSink {
 
     init(_ descriptor: OutputDescriptor) { self.descriptor = descriptor }
 
-    /// A file that is created, or emptied; throws where that is refused.
+    /// Creates or empties a file; throws if that is refused.
     package convenience init(creating path: String) throws(SystemError) {
         // Non-blocking for a fifo or a terminal; for a file it means nothing.
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
@@ -62,7 +62,7 @@ package final class DescriptorSink {
         }
         guard pending.isEmpty else {
             pending.append(contentsOf: record)
-            // Many records in one turn of the loop need little memory where the reader is fast.
+            // Many records in one turn of the loop need little memory if the reader is fast.
             if isCongested { writePending() }
             return
         }
@@ -72,15 +72,15 @@ package final class DescriptorSink {
         watch()
     }
 
-    /// Writes as much of a record as goes at once, and nothing while other records wait; the rest is dropped. Returns
-    /// how many bytes went.
+    /// Writes as much of a record as the descriptor takes at once, and nothing while other records wait; drops the
+    /// rest. Returns the number of bytes written.
     package func offer(_ record: UnsafeRawBufferPointer) -> Int {
         failure == nil && !hasPending ? attempt(record) : 0
     }
 
-    /// Writes a long text behind everything that was written before and ahead of all that is written later. Short texts
-    /// and fast readers are served before this returns, the others while the event loop runs; of the text itself never
-    /// more than one piece is in memory.
+    /// Writes a long text after everything written before and ahead of everything written later. Short texts and fast
+    /// readers are served before this returns, others while the event loop runs. Never more than one piece of the
+    /// text is in memory.
     package func write(pulling source: @escaping Source) {
         guard failure == nil else { return }
         texts.append((source, []))
@@ -89,16 +89,16 @@ package final class DescriptorSink {
         if hasPending { watch() }
     }
 
-    /// Whether anything waits for the reader.
+    /// True if anything waits for the reader.
     package var hasPending: Bool { failure == nil && !(pending.isEmpty && texts.isEmpty) }
 
-    /// Whether so much waits for the reader that steps should not start or write more. Long texts themselves do not
-    /// count: they wait where they are kept.
+    /// True if so much waits for the reader that steps should not start or write more. Long texts themselves do not
+    /// count: they wait where they are stored.
     package var isCongested: Bool {
         pending.count - written + behindTexts > Self.congestion || texts.count > Self.textCongestion
     }
 
-    /// Writes of the long texts what the reader takes at once, but no more than one turn of the loop's worth.
+    /// Writes as much of the long texts as the reader takes at once, at most `turn` bytes.
     private func pull() {
         var taken = 0
         while failure == nil, pending.isEmpty, taken < Self.turn, let (source, records) = texts.first {
@@ -115,7 +115,7 @@ package final class DescriptorSink {
         if failure != nil { discard() }
     }
 
-    /// Writes what goes now and keeps the rest.
+    /// Writes what the reader takes now and keeps the rest.
     private func accept(_ piece: UnsafeRawBufferPointer) {
         guard failure == nil else { return }
         let accepted = pending.isEmpty ? attempt(piece) : 0
@@ -151,7 +151,7 @@ package final class DescriptorSink {
         return written
     }
 
-    /// Nobody will ever take what waits.
+    /// Drops everything that waits: after a failed write it is never taken.
     private func discard() {
         pending = []
         texts = []
@@ -170,12 +170,12 @@ package final class DescriptorSink {
                 Poller.shared.unwatch(sink.descriptor.number)
                 sink.isWatching = false
             }
-            // A regular file is always ready, and the kernel watches none.
+            // A regular file is always ready, and epoll refuses it.
             if error != 0 { sink.takeTurns() }
         }
     }
 
-    /// Writes all that waits, and lets the loop turn between.
+    /// Writes everything that waits, with turns of the loop in between.
     @EventLoopActor
     private func takeTurns() {
         nonisolated(unsafe) let sink = self

@@ -12,7 +12,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
     private struct Inbox {
         /// Oldest first.
         var jobs: [UnownedJob] = []
-        /// Whether the thread may be asleep in epoll_wait and has to be woken for a new job.
+        /// True while the thread may be asleep in epoll_wait and has to be woken for a new job.
         var isWaiting = false
         var isStopped = false
     }
@@ -45,7 +45,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         precondition(isCurrent, "called off the event loop's thread")
     }
 
-    /// Whether the caller is on the loop's thread.
+    /// True if the caller is on the loop's thread.
     package var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
     /// Runs jobs and handles descriptors until `stop`. Called once, on the thread that becomes the loop's.
@@ -60,7 +60,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         wake()
     }
 
-    /// Runs what is ready. Returns false when the loop is to end.
+    /// Runs all ready jobs. Returns false when the loop is to end.
     func runJobs() -> Bool {
         var jobs: [UnownedJob] = []
         while true {
@@ -77,7 +77,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Whether jobs wait for `runJobs`.
+    /// True if jobs wait for `runJobs`.
     var hasJobs: Bool { inbox.withLock { !$0.jobs.isEmpty } }
 
     private func wake() {
@@ -100,11 +100,11 @@ package actor EventLoopActor {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { EventLoop.shared.asUnownedSerialExecutor() }
 
-    /// Runs code on the spot that is already on the loop's thread; traps elsewhere.
+    /// Runs `body` synchronously; traps unless the caller is on the loop's thread.
     package static func assumeIsolated<Result>(_ body: @EventLoopActor () throws -> Result) rethrows -> Result {
         EventLoop.shared.checkIsolated()
-        // The same step as in MainActor.assumeIsolated, which the language has no word for yet: the check above is
-        // what the isolation in the type stands for.
+        // As in MainActor.assumeIsolated, for which the language has no construct yet: the check above proves the
+        // isolation that the cast removes from the type.
         return try withoutActuallyEscaping(body) { body in
             try unsafeBitCast(body, to: (() throws -> Result).self)()
         }

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// The monotonic clock, with sleeps that are timers of the event loop. Never goes backwards; stands still while the
-/// machine is suspended.
+/// The monotonic clock, with sleeps that are timers of the event loop. Never goes backwards; does not advance while
+/// the machine is suspended.
 package struct EventLoopClock: Clock {
     package struct Instant: InstantProtocol {
         let nanoseconds: Int64
@@ -63,5 +63,36 @@ package struct EventLoopClock: Clock {
         private func finish(_ result: Result<Void, any Error>) {
             continuation.take()?.resume(with: result)
         }
+    }
+}
+
+/// A clock that can be paused: whatever is due by it waits while it is paused.
+///
+/// Measure by comparing readings; convert to real time only to set a timer.
+package struct PausableTime: Sendable {
+    /// The total length of all pauses that are over.
+    private var past = Duration.zero
+    private var since: EventLoopClock.Instant?
+
+    package init() {}
+
+    package var isPaused: Bool { since != nil }
+
+    /// Returns the reading of this clock when the real clock shows `time`.
+    package func reading(at time: EventLoopClock.Instant) -> EventLoopClock.Instant {
+        (since ?? time).advanced(by: .zero - past)
+    }
+
+    /// Returns the real clock's time at which this clock shows `reading`; nil while paused.
+    package func time(of reading: EventLoopClock.Instant) -> EventLoopClock.Instant? {
+        isPaused ? nil : reading.advanced(by: past)
+    }
+
+    /// Does nothing if it is already paused.
+    package mutating func pause(at time: EventLoopClock.Instant) { since = since ?? time }
+
+    /// Does nothing unless it is paused.
+    package mutating func resume(at time: EventLoopClock.Instant) {
+        if let since = since.take() { past += since.duration(to: time) }
     }
 }

@@ -1,8 +1,8 @@
 internal import Basics
 internal import Glibc
 
-/// Ends flowrun where the machine refuses what it cannot do without. 125, as for everything that is neither a step's
-/// nor the workflow's fault. `operation` is a verb and its object.
+/// Ends flowrun when the machine refuses something it cannot do without. Exits with 125, as for everything that is
+/// neither a step's nor the workflow's fault. `operation` is a verb and its object.
 func giveUp(_ operation: String, _ error: Int32) -> Never {
     let reason = SystemError(error).words
     let hint =
@@ -14,7 +14,7 @@ func giveUp(_ operation: String, _ error: Int32) -> Never {
     exit(125)
 }
 
-/// Writes to standard error where no loop runs any more. What nobody takes within two seconds is dropped.
+/// Writes to standard error when no loop runs any more. Drops what is not taken within two seconds.
 private func sayLast(_ message: String) {
     guard let errors = OutputDescriptor(sharing: STDERR_FILENO) else { return }
     let deadline = EventLoopClock().now.advanced(by: .seconds(2))

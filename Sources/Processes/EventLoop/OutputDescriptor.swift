@@ -1,28 +1,28 @@
 internal import CLinux
 internal import Glibc
 
-/// A descriptor that is written to without ever waiting for whoever reads from it, and without a change to its flags,
-/// which others share.
+/// A descriptor that is written to without ever waiting for its reader, and without changing its flags, which other
+/// processes share.
 struct OutputDescriptor {
     private enum Kind {
         /// A file, or an open file description of our own that does not block.
         case own
         case socket
-        /// A pipe that is only open as others opened it. It may block.
+        /// A pipe that could not be reopened and is shared with others. It may block.
         case sharedPipe(asksKernel: Bool)
-        /// A terminal that is only open as others opened it. It may block.
+        /// A terminal that could not be reopened and is shared with others. It may block.
         case sharedTerminal
     }
 
     let number: Int32
     private let kind: Kind
 
-    /// How much a terminal takes for certain that says it takes something: next to nothing.
+    /// The number of bytes that a terminal surely takes once it polls as writable: next to nothing.
     private static let terminalPiece = 16
 
-    /// Opens a pipe or a terminal once more, because only a new description can be made non-blocking. That is refused
-    /// where it belongs to another user or there is no /proc; then the shared one is used with care. Nil with errno
-    /// where there is no such descriptor.
+    /// Reopens a pipe or a terminal, because only a new open file description can be made non-blocking. If that is
+    /// refused (it belongs to another user, or there is no /proc), uses the shared one with care. Returns nil and
+    /// sets errno if there is no such descriptor.
     init?(sharing shared: Int32) {
         var status = stat()
         guard fstat(shared, &status) == 0 else { return nil }
@@ -39,10 +39,10 @@ struct OutputDescriptor {
         }
     }
 
-    /// A description of our own, which does not block unless it is a file's.
+    /// Takes an open file description of our own, which does not block unless it is a file's.
     init(own number: Int32) { (self.number, kind) = (number, .own) }
 
-    /// A pipe as it is. `asksKernel`: whether the kernel can be asked not to wait; Linux before 6.4 cannot.
+    /// Takes a pipe as it is. `asksKernel` is true if the kernel can be asked not to wait; Linux before 6.4 cannot.
     init(blocking pipe: Int32, asksKernel: Bool = true) {
         (number, kind) = (pipe, .sharedPipe(asksKernel: asksKernel))
     }
@@ -52,15 +52,15 @@ struct OutputDescriptor {
         let own = open("/proc/self/fd/\(shared)", flags)
         if own >= 0 { return own }
         guard isTerminal else { return nil }
-        // Anybody may open his own controlling terminal, whoever owns its device.
+        // A process may always open its controlling terminal, even if the device belongs to another user.
         let terminal = open("/dev/tty", flags)
         if terminal >= 0, clinux_same_terminal(terminal, shared) != 0 { return terminal }
         if terminal >= 0 { close(terminal) }
         return nil
     }
 
-    /// Writes as much as goes at once. Returns how much that was, or -1 with errno: EAGAIN where nothing went because
-    /// the reader is behind.
+    /// Writes as much as the descriptor takes at once. Returns the number of bytes, or -1 with errno: EAGAIN if
+    /// nothing was written because the reader is behind.
     func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch kind {
         case .own: Glibc.write(number, bytes.baseAddress, bytes.count)
@@ -75,7 +75,7 @@ struct OutputDescriptor {
             let count = clinux_write_now(number, bytes.baseAddress, bytes.count)
             if count >= 0 || errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL { return count }
         }
-        // A pipe that says it takes something takes this much.
+        // A pipe that polls as writable takes at least this much.
         return writeIfReady(bytes.prefix(Int(PIPE_BUF)))
     }
 
@@ -87,8 +87,7 @@ struct OutputDescriptor {
         return Glibc.write(number, UnsafeRawBufferPointer(rebasing: bytes).baseAddress, bytes.count)
     }
 
-    /// Waits until a write gets somewhere, if only to an error. Returns false where that takes longer; -1 waits for
-    /// ever.
+    /// Waits until a write makes progress, if only by failing. Returns false on timeout; -1 waits for ever.
     func waitUntilReady(milliseconds: Int32) -> Bool {
         var request = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         return poll(&request, 1, milliseconds) > 0

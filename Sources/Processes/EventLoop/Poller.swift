@@ -6,7 +6,7 @@ internal import Glibc
 package final class Poller {
     package static let shared = Poller()
 
-    /// What is called when a descriptor is ready.
+    /// The callback for a ready descriptor.
     package typealias Handler = @EventLoopActor () -> Void
 
     package struct Interest: OptionSet, Sendable {
@@ -18,10 +18,10 @@ package final class Poller {
 
     private struct Watch {
         enum Stage {
-            /// Not known to the kernel before that time.
+            /// Not registered with the kernel before that time.
             case deferred(until: EventLoopClock.Instant)
             case begun
-            /// Begun, and over with its first event.
+            /// Begun, and ends with its first event.
             case once
         }
 
@@ -33,19 +33,19 @@ package final class Poller {
 
     // By descriptor: they are small numbers, and the kernel reuses the smallest.
     private var watches: [Watch?] = []
-    /// Watches that have not begun, oldest first.
+    /// Descriptors whose watches have not begun, oldest first.
     private var deferred: [Int32] = []
-    /// Most programs that a build starts are over sooner.
+    /// Most programs that a build starts end sooner than this.
     private static let deferral = Duration.milliseconds(2)
     package let timers = Timers()
     private let epoll = EventLoop.shared.epoll
-    /// Watches that the kernel has no room for in its set (ENOSPC, ENOMEM): asked about one by one.
+    /// Watches for which the kernel has no room in its epoll set (ENOSPC, ENOMEM): polled separately.
     private var outsiders: [pollfd] = []
     private var turnTime: EventLoopClock.Instant?
-    /// How often the loop has heard of events. A watch does not hear those of the turn in which it was set: they are of
-    /// a descriptor that had its number before and was closed in this turn.
+    /// The number of times the loop has received events. A watch ignores the events of the turn in which it was set:
+    /// they belong to a descriptor that had its number before and was closed in that turn.
     private var turn: UInt64 = 0
-    /// Called each time before the loop waits for what comes next.
+    /// Called each time before the loop waits for events.
     package var beforeWaiting: Handler?
 
     private init() {
@@ -53,8 +53,8 @@ package final class Poller {
         if let descriptor = timers.descriptor { watch(descriptor, for: .read) { [timers] in timers.hasRung() } }
     }
 
-    /// When this turn of the loop began to ask for the time: one reading of the clock for everything that happens at
-    /// once. Older than the clock by what the turn has taken so far.
+    /// The time at which this turn of the loop first asked for it: one reading of the clock for everything that
+    /// happens at once. Older than the clock by the time the turn has taken since.
     package var now: EventLoopClock.Instant {
         if let turnTime { return turnTime }
         let time = EventLoopClock().now
@@ -62,11 +62,11 @@ package final class Poller {
         return time
     }
 
-    /// Lets `now` read the clock again, after something in this turn that took long.
+    /// Makes `now` read the clock again, after something slow in this turn.
     package func forgetTime() { turnTime = nil }
 
-    /// Calls `handler` while the descriptor is ready, level-triggered. Returns an error number where there is nothing to
-    /// watch, as with regular files (EPERM).
+    /// Calls `handler` while the descriptor is ready, level-triggered. Returns 0, or an error number if there is
+    /// nothing to watch, as with regular files (EPERM).
     @discardableResult
     package func watch(_ descriptor: Int32, for interest: Interest, _ handler: @escaping Handler) -> Int32 {
         guard add(descriptor, interest.rawValue) else { return EPERM }
@@ -74,15 +74,15 @@ package final class Poller {
         return 0
     }
 
-    /// Calls `handler` once, when the descriptor is readable. Cheaper than a watch for what is closed then: `close` has
-    /// no watch to end.
+    /// Calls `handler` once, when the descriptor is readable. Cheaper than a watch for a descriptor that is closed
+    /// then: `closeAfterEvent` has no watch to remove.
     func watchOnce(_ descriptor: Int32, _ handler: @escaping Handler) {
         _ = add(descriptor, EPOLLIN.rawValue | EPOLLONESHOT.rawValue)
         set(handler, .once, for: descriptor)
     }
 
-    /// Watches for reading, but lets two milliseconds pass first: a descriptor that is closed by then, like the pipe of
-    /// a short step, costs no system call and wakes nobody up.
+    /// Watches for reading after a delay of two milliseconds: a descriptor that is closed by then, like the pipe of a
+    /// short step, costs no system call and no wakeup.
     func watchSoon(_ descriptor: Int32, _ handler: @escaping Handler) {
         set(handler, .deferred(until: now.advanced(by: Self.deferral)), for: descriptor)
         deferred.append(descriptor)
@@ -101,7 +101,7 @@ package final class Poller {
         }
     }
 
-    /// Returns false where the descriptor is of a kind that cannot be watched.
+    /// Returns false if the descriptor is of a kind that cannot be watched.
     private func add(_ descriptor: Int32, _ events: UInt32) -> Bool {
         if control(EPOLL_CTL_ADD, descriptor, events) { return true }
         switch errno {
@@ -118,7 +118,7 @@ package final class Poller {
         return epoll_ctl(epoll, operation, descriptor, &event) == 0
     }
 
-    /// Ends the watch before the descriptor is closed.
+    /// Ends the watch of a descriptor; to be called before the descriptor is closed.
     package func unwatch(_ descriptor: Int32) {
         guard Int(descriptor) < watches.count, let watch = watches[Int(descriptor)].take() else { return }
         if case .deferred = watch.stage {
@@ -130,14 +130,14 @@ package final class Poller {
         }
     }
 
-    /// Ends the watch and closes the descriptor. The watch of a closed descriptor goes on in the kernel while a new
-    /// child has a copy of it, and would report a number that means something else by then.
+    /// Ends the watch and closes the descriptor. The kernel's watch of a closed descriptor lives on while a new child
+    /// has inherited it, and would report a number that means something else by then.
     func close(_ descriptor: Int32) {
         unwatch(descriptor)
         Glibc.close(descriptor)
     }
 
-    /// Closes a descriptor whose `watchOnce` has had its event, which leaves nothing to end.
+    /// Closes a descriptor whose `watchOnce` has had its event, so that no watch is left to remove.
     func closeAfterEvent(_ descriptor: Int32) {
         watches[Int(descriptor)] = nil
         Glibc.close(descriptor)
@@ -153,7 +153,7 @@ package final class Poller {
             while loop.runJobs() {
                 if let beforeWaiting {
                     beforeWaiting()
-                    // A job that is made on this thread wakes nobody.
+                    // A job enqueued on this thread does not wake the loop.
                     if loop.hasJobs { continue }
                 }
                 let (count, readyOutsiders) = wait(for: events)
@@ -167,9 +167,9 @@ package final class Poller {
         }
     }
 
-    /// Waits for events. Returns how many there are of the set, and who of the outsiders is ready.
+    /// Waits for events. Returns the number of events in the set and the outsiders that are ready.
     private func wait(for events: UnsafeMutableBufferPointer<epoll_event>) -> (Int, [Int32]) {
-        // Without a limit where nothing is deferred: timers have a descriptor.
+        // No limit if nothing is deferred: timers have a descriptor.
         var limit: Int32 = deferred.isEmpty ? -1 : 2
         if timers.areAsked, let rest = timers.rest { limit = limit < 0 ? rest : min(limit, rest) }
         guard !outsiders.isEmpty else { return (waitForSet(events, limit), []) }

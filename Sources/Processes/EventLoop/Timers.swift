@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import HeapModule
 
-/// One-shot timers on the monotonic clock, all behind one timerfd. Where the kernel refuses it, whoever waits for events
-/// asks how long he may wait.
+/// One-shot timers on the monotonic clock, all behind one timerfd. If the kernel refuses it, the poller asks how long
+/// it may wait.
 @EventLoopActor
 package final class Timers {
-    /// One call to come.
+    /// A scheduled call.
     package struct Token: Sendable {
         package let number: Int
 
@@ -24,9 +24,9 @@ package final class Timers {
         }
     }
 
-    /// Readable once a timer is due; nil where there is none.
+    /// Readable once a timer is due; nil if the kernel has refused it.
     let descriptor: Int32?
-    /// Whether nothing rings, so that `rest` limits a wait and `fire` is called after it.
+    /// True if no timerfd rings, so that `rest` has to limit each wait and `fire` has to be called after it.
     private(set) var areAsked: Bool
     private var heap = Heap<Entry>()
     private var actions: [Int: @EventLoopActor () -> Void] = [:]
@@ -39,7 +39,7 @@ package final class Timers {
         areAsked = made < 0
     }
 
-    /// Calls `action` once, in the order of times and then of calls.
+    /// Calls `action` once, at `time`; actions run in the order of their times, then of these calls.
     package func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
         lastNumber += 1
         let token = Token(number: lastNumber)
@@ -49,7 +49,7 @@ package final class Timers {
         return token
     }
 
-    /// Does nothing once the timer has fired. The entry in the heap dies with its time, or at the next compaction.
+    /// Does nothing once the timer has fired. The heap entry remains until its time or the next compaction.
     package func cancel(_ token: Token) {
         guard actions.removeValue(forKey: token.number) != nil, heap.count > 64, heap.count > 2 * actions.count else {
             return
@@ -57,7 +57,7 @@ package final class Timers {
         heap = Heap(heap.unordered.filter { actions[$0.token.number] != nil })
     }
 
-    /// The descriptor is readable.
+    /// Called when the descriptor is readable.
     func hasRung() {
         var count: UInt64 = 0
         // EAGAIN: it was set to a later time after it had become ready. Any other error leaves it readable.
@@ -65,7 +65,7 @@ package final class Timers {
         fire()
     }
 
-    /// Calls what is due.
+    /// Calls the actions that are due.
     func fire() {
         armed = nil
         let now = Poller.shared.now
@@ -83,7 +83,7 @@ package final class Timers {
         return Int32(min(max(milliseconds.rounded(.up), 0), 1e9))
     }
 
-    /// Asks the kernel only when the earliest timer is earlier than what it knows.
+    /// Sets the timerfd only if the earliest timer is earlier than the one it is set for.
     private func arm() {
         while let first = heap.min, actions[first.token.number] == nil { heap.removeMin() }
         guard let earliest = heap.min?.time, earliest < armed ?? .distantFuture else { return }

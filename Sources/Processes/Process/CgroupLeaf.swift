@@ -1,18 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// A folder of cgroup v2 that the processes of one command at a time are in, wherever they go.
+/// A cgroup (v2) that holds the processes of one command at a time, wherever they go.
 @EventLoopActor
 final class CgroupLeaf {
     let folder: Int32
     let number: Int
-    /// Whether it has been killed. Linux takes whoever begins in such a folder for one that it has to kill, also later.
+    /// True once it has been killed. Linux also kills processes that start in such a cgroup later.
     private(set) var isSpent = false
     private let events: Int32
-    /// Kills for memory that were told before.
+    /// The number of kills for memory already reported.
     private var toldKills: Int64 = 0
 
-    /// nil where there is none to be had, or descriptors are wanted for steps.
+    /// Opens a leaf; nil if none is available, or if descriptors are scarce and needed for steps.
     init?(number: Int) {
         let opened = clinux_open_leaf(Int32(number))
         guard opened >= 0 else { return nil }
@@ -31,13 +31,13 @@ final class CgroupLeaf {
         close(folder)
     }
 
-    /// Whether anybody is in it, zombies not counted; nil if that cannot be told.
+    /// True if a process is in it or below it, zombies not counted; nil if unknown.
     var isPopulated: Bool? {
         let answer = clinux_is_populated(events)
         return answer < 0 ? nil : answer > 0
     }
 
-    /// Whoever is in it, those of folders below not counted; none where it cannot be read.
+    /// The processes in it, without those of cgroups below; empty if it cannot be read.
     var members: [pid_t] {
         ProcessTable.withSpareDescriptor {
             let file = openat(folder, "cgroup.procs", O_RDONLY | O_CLOEXEC)
@@ -54,7 +54,8 @@ final class CgroupLeaf {
         }
     }
 
-    /// Kills all that is in it and below, also what is forking. Returns false where the kernel cannot (before 5.14).
+    /// Kills everything in it and below, including processes that are forking. Returns false if the kernel cannot do
+    /// that (before 5.14).
     func kill() -> Bool {
         ProcessTable.withSpareDescriptor {
             let file = openat(folder, "cgroup.kill", O_WRONLY | O_CLOEXEC)
@@ -65,7 +66,8 @@ final class CgroupLeaf {
         }
     }
 
-    /// Whether the kernel has killed something in it for memory since this was last asked; nil where nobody counts.
+    /// Returns true if the kernel has killed a process in it for want of memory since the last call; nil if it does
+    /// not count.
     func takeKills() -> Bool? {
         let kills = clinux_oom_kills_in(folder)
         guard kills >= 0 else { return nil }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// The descriptors of one running command: carries out what its `ProcessLifecycle` decides.
+/// The descriptors of one running command: carries out the decisions of its `ProcessLifecycle`.
 @EventLoopActor
 final class ChildProcess: RunningProcess {
     let pid: Int32
@@ -11,17 +11,18 @@ final class ChildProcess: RunningProcess {
     private let started = Poller.shared.now
     private var lifecycle: ProcessLifecycle
     private var pipes: OpenPipes
-    /// Nil from the moment when the first process is reaped.
+    /// Nil once the first process is reaped.
     private var slot: SpawnSlot?
-    /// Nil once it has been told of the end.
+    /// Nil once the end has been reported to it.
     private var observer: (any ProcessObserver)?
     private var timer: Timers.Token?
-    /// Nil where it has pipes.
+    /// Nil if the command has pipes instead.
     private let terminal: ControllingTerminal?
     private var stops: StopWatch?
-    /// Nil where there is none to be had.
+    /// Nil if none was available.
     private var leaf: CgroupLeaf?
-    /// How long to wait before the next attempt to reap, during which nothing is killed; nil before the first.
+    /// The wait before the next attempt to reap, and the time from which everything left is killed; nil before the
+    /// first.
     private var reaping: (interval: Duration, until: EventLoopClock.Instant)?
     private var ending = ProcessEnding(status: .signalled(SIGKILL))
 
@@ -29,7 +30,7 @@ final class ChildProcess: RunningProcess {
 
     private var isReaped: Bool { slot == nil }
 
-    /// Starts a command. `input` is read where the command has no standard input of its own.
+    /// Starts a command. `input` is read if the command has no standard input of its own.
     init(
         _ command: ProcessCommand, input: Int32, slot: SpawnSlot, observer: any ProcessObserver
     ) throws(SpawnError) {
@@ -74,7 +75,7 @@ final class ChildProcess: RunningProcess {
         self.observer = observer
         terminal = command.terminal
         if slot.isInLeaf { self.leaf = leaf } else if leaf != nil { Containment.shared.doWithoutLeaves() }
-        // The mark of detached commands is one for all: only the session tells them apart, while the leader lives.
+        // All detached commands share one mark: only the session tells them apart, while the leader lives.
         tree = ProcessTree(
             id: pid, leader: pidfd, mark: command.isDetached ? nil : mark, leaf: self.leaf,
             leadsSession: terminal == nil)
@@ -89,7 +90,7 @@ final class ChildProcess: RunningProcess {
         if terminal != nil { stops = StopWatch { [weak self] in self?.mayHaveStopped() } }
     }
 
-    // MARK: What is asked for
+    // MARK: Requests
 
     func terminate(with signal: Int32, grace: Duration) {
         perform(lifecycle.terminate(with: signal, grace: grace, at: EventLoopClock().now))
@@ -128,7 +129,7 @@ final class ChildProcess: RunningProcess {
 
     private func killMembers() { _ = signalAll(SIGKILL) }
 
-    /// Returns whether anybody has got the signal.
+    /// Returns true if a process has received the signal.
     private func signalAll(_ signal: Int32) -> Bool {
         let reach = tree.signal(signal, isLeaderReaped: isReaped)
         if ![SIGSTOP, SIGCONT].contains(signal) { ending.escaped = max(ending.escaped, reach.escaped) }
@@ -176,16 +177,16 @@ final class ChildProcess: RunningProcess {
             Poller.shared.close(pidfd)
             ProcessSpawner.shared.abandon(slot)
         } else {
-            // Until now it has stood for the leader's group.
+            // Until now it was needed to signal the leader's group.
             Poller.shared.closeAfterEvent(pidfd)
         }
         observer.take()?.process(ended: ending)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Handles a first process that has ended and cannot be reaped: its tracer hears of the end first, and no event
-    /// tells when the tracer lets go. A tracer that belongs to the command has the drain window.
+    /// Handles a first process that has ended but cannot be reaped: its tracer is notified of the end first, and no
+    /// event reports when the tracer lets go. A tracer that belongs to the command has the drain window.
     private func reapLater() {
         let end = EventLoopClock().now.advanced(by: ProcessLifecycle.drainWindow)
         let wait = reaping ?? (interval: .milliseconds(1), until: end)
@@ -220,7 +221,7 @@ final class ChildProcess: RunningProcess {
         perform(actions)
     }
 
-    /// Whoever goes on behind the first process is in the background from here on.
+    /// Takes the terminal back: what outlives the first process is in the background from here on.
     private func giveUpTerminal() {
         stops = nil
         terminal?.takeBack()
@@ -231,8 +232,8 @@ final class ChildProcess: RunningProcess {
         if signal != 0, !lifecycle.isFrozen, !isStopping { observer?.process(stopped: signal) }
     }
 
-    /// Whether the kernel has ended it for want of memory. A leaf of its own that counts says so for certain, whoever of
-    /// it was killed; other counters only where the first process was killed, and not by flowrun.
+    /// True if the kernel has killed the command for want of memory. Its own leaf is certain if it counts, whichever
+    /// process was killed; other counters decide only if the first process was killed, and not by flowrun.
     private var isOutOfMemory: Bool {
         guard ending.status != .exited(0) else { return false }
         if let isKilled = leaf?.takeKills() { return isKilled }
@@ -258,7 +259,7 @@ final class ChildProcess: RunningProcess {
 
     private func goOn(with stream: OutputStream, of descriptor: Int32) {
         Poller.shared.after(.milliseconds(20)) {
-            // Closed meanwhile, and perhaps somebody else's number by now.
+            // Closed meanwhile; the number may be another descriptor's by now.
             guard self.pipes[stream] == descriptor else { return }
             guard self.observer?.mayTakeOutput ?? true else { return self.goOn(with: stream, of: descriptor) }
             // It may have been held back twice.
@@ -268,7 +269,7 @@ final class ChildProcess: RunningProcess {
         }
     }
 
-    /// Takes what is in the pipes without waiting; somebody else may go on writing for ever, so not without end.
+    /// Takes what is in the pipes without waiting, up to a limit: another process may write for ever.
     private func drainPipes() {
         for index in 0..<pipes.count {
             let stream = pipes.stream(at: index)
@@ -326,9 +327,9 @@ final class ChildProcess: RunningProcess {
         if let descriptor = pipes[stream].take() { Poller.shared.close(descriptor) }
     }
 
-    /// What the kernel gives a pipe.
+    /// The default size of a pipe in bytes.
     private static let usualPipe = 64 << 10
-    // One for all: a read is handled before the next one begins. Larger ones save nothing and leave the cache.
+    // Shared by all: a read is handled before the next one begins. A larger one saves nothing and outgrows the cache.
     private static let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
 }
 
@@ -338,7 +339,7 @@ private struct Pipe {
     let reading: Int32
     let writing: Int32
 
-    /// Closes another pipe where there are no descriptors left for this one.
+    /// Makes a pipe; closes `other` if no descriptors are left for this one.
     init(afterClosing other: Pipe? = nil) throws(SpawnError) {
         var ends: (reading: Int32, writing: Int32) = (-1, -1)
         let error = clinux_pipe(&ends.reading, &ends.writing)
@@ -361,9 +362,9 @@ private struct Pipe {
 private struct OpenPipes {
     private var output: Int32?
     private var error: Int32?
-    /// How many pipes there were at first.
+    /// The initial number of pipes.
     let count: Int
-    /// Whether the kernel was asked for larger ones.
+    /// True once the kernel was asked for larger ones.
     var areLarge = false
 
     /// One pipe for both streams where there is no `error`; none without `output`.

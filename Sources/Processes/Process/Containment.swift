@@ -1,41 +1,42 @@
 internal import CLinux
 internal import Glibc
 
-/// What holds the processes of a run together: marks that they inherit, and a guard that adopts what loses its parent.
+/// Holds the processes of a run together: by marks that they inherit, and by a guard that adopts processes that lose
+/// their parent.
 @EventLoopActor
 final class Containment {
     static let shared = Containment()
 
-    /// How the processes of a command are told from all others; what the log says of it.
+    /// The means to recognize the processes of a command. The raw value is its name in the log.
     enum Layer: String {
-        /// By their mark and by the folder of cgroup v2 that they begin in.
+        /// By their mark and by the cgroup that they start in.
         case cgroup
-        /// By their mark, wherever they go; none can go without the guard's seeing it.
+        /// By their mark, wherever they go; none can leave unseen by the guard.
         case guarded = "guard"
-        /// By their mark, or where none can be set by their session; who leaves both unseen is not found.
+        /// By their mark, or by their session if none can be set; a process that leaves both unseen is not found.
         case session
         /// Not at all: they may outlive their command.
         case detached
     }
 
-    /// The run of the marks; nil where none can be set, because somebody has set that limit before.
+    /// The run's part of the marks; nil if none can be set because that limit is already in use.
     let run: UInt64?
-    /// The guard's children; -1 where there is no guard, or a kernel that does not list them.
+    /// The list of the guard's children; -1 without a guard, or if the kernel does not list them.
     private let children: Int32
     /// The runner's own list of children, opened by the first look; nil before.
     private var ownChildren: Int32?
-    /// The first processes of commands that are not reaped.
+    /// The unreaped first processes of commands.
     private var leaders: [pid_t] = []
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
     private let runner = getpid()
     private var commands: UInt64 = 0
-    /// Leaves that nobody is in.
+    /// Leaves without processes.
     private var leaves: [CgroupLeaf] = []
     private var leafCount = 0
-    /// Numbers of leaves that are removed.
+    /// Numbers of removed leaves.
     private var freeNumbers: [Int] = []
     private var hasLeaves = true
-    /// Kills for memory that were told before.
+    /// The number of kills for memory already reported.
     private var toldKills: Int64 = 0
 
     private init() {
@@ -48,7 +49,7 @@ final class Containment {
 
     var layer: Layer { run != nil && children >= 0 ? .guarded : .session }
 
-    /// The mark of a new command; nil where none can be set.
+    /// Returns the mark of a new command; nil if none can be set.
     func makeMark(isDetached: Bool = false) -> ProcessMark? {
         guard let run else { return nil }
         guard !isDetached else { return ProcessMark(run: run, command: 0) }
@@ -58,7 +59,7 @@ final class Containment {
 
     // MARK: Leaves
 
-    /// A leaf for a new command; nil where there is none to be had.
+    /// Returns a leaf for a new command; nil if none is available.
     func takeLeaf() -> CgroupLeaf? {
         if let leaf = leaves.popLast() { return leaf }
         guard hasLeaves else { return nil }
@@ -71,21 +72,21 @@ final class Containment {
         return leaf
     }
 
-    /// Only one that nobody is in.
+    /// Takes back a leaf, which must not contain any process.
     func giveBack(_ leaf: CgroupLeaf) {
         guard leaf.isSpent else { return leaves.append(leaf) }
-        // What is still in use otherwise, the guard removes.
+        // A leaf that is still in use is removed by the guard.
         if clinux_remove_leaf(Int32(leaf.number)) == 0 { freeNumbers.append(leaf.number) }
     }
 
-    /// The kernel does not let anybody into leaves.
+    /// Stops using leaves: the kernel does not let processes into them.
     func doWithoutLeaves() {
         hasLeaves = false
         leaves = []
     }
 
-    /// Whether the kernel has killed a process for memory since this was last asked, in flowrun's own cgroup or, where
-    /// that does not count, on the machine.
+    /// Returns true if the kernel has killed a process for want of memory since the last call, in flowrun's own
+    /// cgroup or, if that does not count, on the machine.
     func takeKills() -> Bool {
         let kills = clinux_oom_kills()
         defer { toldKills = max(toldKills, kills) }
@@ -104,14 +105,14 @@ final class Containment {
         leaders.removeLast()
     }
 
-    /// Processes of the run that have lost their parent and, with `includingStrangers`, those that another process made
-    /// children of flowrun (`CLONE_PARENT`); zombies included, in no order. nil if that is not known: without a guard,
-    /// or where there are more than a look shows.
+    /// Returns the processes of the run that have lost their parent and, with `includingStrangers`, those that
+    /// another process made children of flowrun (`CLONE_PARENT`); zombies included, in no order. nil if they are not
+    /// known: without a guard, or if there are more than a look shows.
     ///
-    /// With the strangers, an empty list is proof: every process that is left of a command whose first one is reaped
+    /// With the strangers, an empty list is proof: every remaining process of a command whose first one is reaped
     /// descends from one of these.
     func orphans(includingStrangers: Bool) -> [pid_t]? {
-        // In this order: what a stranger leaves when it ends is an orphan by the time the orphans are read.
+        // In this order: processes left by a stranger that ends are orphans by the time the orphans are read.
         guard children >= 0, let strangers = includingStrangers ? strangers : [] else { return nil }
         guard let count = readChildren(children) else { return nil }
         // The kernel's list can lack entries only after one that it shows, and the runner is its first.
@@ -151,14 +152,14 @@ final class Containment {
         }
     }
 
-    /// Reads a list of children into `buffer`. Returns its length in bytes; nil if it cannot be read whole.
+    /// Reads a list of children into `buffer`. Returns its length in bytes; nil if it cannot be read as a whole.
     private func readChildren(_ children: Int32) -> Int? {
         let count = pread(children, buffer.baseAddress, buffer.count, 0)
         guard count >= 0 else { return nil }
         // The kernel gives a page at a time, at most; a number takes less than sixteen bytes.
         if count < min(Int(getpagesize()), buffer.count) - 16 { return count }
-        // The guard reaps between two pieces, and somebody may slip from the second into the first: what is read twice
-        // in the same way is whole.
+        // The guard reaps between two pieces, so an entry may slip from the second into the first: a list that reads
+        // the same twice is whole.
         var before: [UInt8]?
         for _ in 0..<8 {
             guard let whole = readChildrenByPieces(children) else { return nil }

@@ -3,20 +3,20 @@ internal import CLinux
 internal import Glibc
 
 /// The terminal that flowrun was started on. One command at a time has it for itself: its process group is the
-/// terminal's foreground group, so that it reads what is typed and gets the signals of Ctrl-C and Ctrl-Z.
+/// terminal's foreground group, so it reads what is typed and gets the signals of Ctrl-C and Ctrl-Z.
 @EventLoopActor
 package final class ControllingTerminal {
     let descriptor: Int32
     private let group = getpgrp()
-    /// What it is to get back, while it is lent.
+    /// flowrun's own modes, to be restored after the loan; nil while it is not lent.
     private var ownModes: termios?
-    /// The command that had it last, the group of it that was in the foreground, and the modes that it left; modes nil:
-    /// it has not been taken back.
+    /// The last command that had it, its process group that was in the foreground, and the modes that it left; modes
+    /// are nil until it is taken back.
     private var borrower: (leader: pid_t, group: pid_t, modes: termios?)?
 
-    /// Throws where flowrun has none (ENXIO), as in a daemon, a CI job or behind `setsid`.
+    /// Throws if flowrun has no terminal (ENXIO), as in a daemon, a CI job or under `setsid`.
     package init() throws(SystemError) {
-        // By its own name where flowrun has it open: programs ask what their terminal is called.
+        // Under its own name if flowrun has it open: programs ask for the name of their terminal.
         let names = (0...2).filter { isatty($0) == 1 }.map { "/proc/self/fd/\($0)" } + ["/dev/tty"]
         for name in names {
             let opened = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -31,17 +31,18 @@ package final class ControllingTerminal {
 
     deinit { close(descriptor) }
 
-    /// Whether flowrun may lend it: whether no other job of the shell has it.
+    /// True if flowrun may lend it: no other job of the shell has it.
     package var isForeground: Bool { tcgetpgrp(descriptor) == group }
 
-    /// Whether somebody can bring flowrun to the foreground: a shell in the same session that is no part of this job.
+    /// True if flowrun can be brought to the foreground: by a shell in the same session that is not part of this job.
     package var hasShell: Bool {
         var next = Guard.startedProcess
         while let entry = ProcessTable.entry(of: next), entry.group == group { next = entry.parent }
         return next > 0 && getsid(next) == getsid(0)
     }
 
-    /// Calls `start`, which starts a command that takes the terminal, and returns its number.
+    /// Calls `start`, which starts a command that takes the terminal. Returns the process number that `start`
+    /// returns.
     func lend(_ start: () -> pid_t) -> pid_t {
         noteModes()
         let pid = start()
@@ -49,7 +50,7 @@ package final class ControllingTerminal {
         return pid
     }
 
-    /// Gives it to the one who had it last, in the modes that it was left in. Does nothing in the background.
+    /// Lends it to the last borrower again, in the modes that it left. Does nothing in the background.
     func lendAgain() {
         guard let borrower, isForeground else { return }
         noteModes()
@@ -57,8 +58,8 @@ package final class ControllingTerminal {
         if var modes = borrower.modes { withoutStopping { tcsetattr(descriptor, TCSANOW, &modes) } }
     }
 
-    /// Makes flowrun's group the foreground group again and restores the modes, unless a shell has done so. Does nothing
-    /// if it is not lent.
+    /// Makes flowrun's group the foreground group again and restores the modes, unless a shell has taken the
+    /// terminal. Does nothing if it is not lent.
     func takeBack() {
         guard var modes = ownModes.take() else { return }
         clinux_note_terminal(nil)
@@ -82,7 +83,7 @@ package final class ControllingTerminal {
         clinux_note_terminal(&modes)
     }
 
-    /// Whether a process group is the command's, or of one that is gone: a shell lives and has no mark of this run.
+    /// True if a process group is the command's, or its leader is gone: a shell lives and has no mark of this run.
     private func isOfRun(_ foreground: pid_t) -> Bool {
         if foreground == borrower?.group { return true }
         return switch ProcessMark.of(foreground) {
@@ -92,7 +93,7 @@ package final class ControllingTerminal {
         }
     }
 
-    /// Blocks the signal that stops a process in the background which changes its terminal.
+    /// Runs `body` with SIGTTOU blocked, which stops a background process that changes its terminal.
     private func withoutStopping(_ body: () -> Void) {
         var (stopping, before) = (sigset_t(), sigset_t())
         sigemptyset(&stopping)

@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// How many descriptors this process may have, and how many of them are for steps.
+/// The limit on this process' descriptors, and how many of them are for steps.
 package enum DescriptorLimit {
-    /// What a run needs that has one step.
+    /// The number that a run of one step needs.
     package static let least = 40
 
-    /// What this process was given, which is what steps get; nil before it was raised.
+    /// The limit that this process was given, which steps get; nil unless it has been raised.
     @EventLoopActor private(set) static var given: rlimit?
     @EventLoopActor private static var allowed = Int.max
 
-    /// Raises the soft limit to the hard one. Returns how many descriptors are allowed now.
+    /// Raises the soft limit to the hard one. Returns the number of descriptors allowed now.
     @EventLoopActor
     package static func raise() -> Int {
         var limit = rlimit()
@@ -25,12 +25,12 @@ package enum DescriptorLimit {
         return allowed
     }
 
-    /// Whether a new descriptor is one of those that are kept for the log, requests and the end of steps. The kernel hands
-    /// out the lowest number that is free, so that the number tells how many there are.
+    /// True if a new descriptor is one of those reserved for the log, requests and the end of steps. The kernel hands
+    /// out the lowest free number, so the number tells how many are in use.
     @EventLoopActor
     static func isReserved(_ descriptor: Int32) -> Bool { Int(descriptor) >= allowed - min(24, allowed / 4) }
 
-    /// Whether a new descriptor is one of the upper half, which is for what steps cannot do without.
+    /// True if a new descriptor is in the upper half, which is for what steps cannot do without.
     @EventLoopActor
     static func isScarce(_ descriptor: Int32) -> Bool { Int(descriptor) >= allowed / 2 }
 

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// An environment in the form that exec wants, built once and shared by many commands. It owns only the strings that it
-/// adds to the block that it is made from.
+/// An environment in the form that exec needs, built once and shared by many commands. It owns only the strings that
+/// it adds to its base.
 package final class EnvironmentBlock {
     private let base: EnvironmentBlock?
     // Of the same type as `entries`, so that a run has one type less to set up.
@@ -9,7 +9,7 @@ package final class EnvironmentBlock {
     /// Ends with nil.
     private var entries: [UnsafeMutablePointer<CChar>?]
 
-    /// The environment that flowrun itself was given.
+    /// Takes the environment that flowrun itself was given.
     package init(inheriting source: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
         base = nil
         entries = []
@@ -21,7 +21,7 @@ package final class EnvironmentBlock {
         entries.append(nil)
     }
 
-    /// `base` with changes, later ones winning; a nil value removes the variable. O(variables x changes).
+    /// Applies changes to `base`, later ones winning; a nil value removes the variable. O(variables x changes).
     package init(_ base: EnvironmentBlock, changes: [(name: String, value: String?)]) {
         self.base = base
         entries = base.entries
@@ -37,7 +37,7 @@ package final class EnvironmentBlock {
         }
     }
 
-    /// Only those of the variables of `base`, as far as it has them.
+    /// Keeps only the named variables of `base`; names that are not set are ignored.
     package init(_ base: EnvironmentBlock, keeping names: [String]) {
         self.base = base
         entries = []
@@ -49,13 +49,13 @@ package final class EnvironmentBlock {
 
     deinit { owned.forEach { free($0) } }
 
-    /// The value of a variable; nil where it is not set.
+    /// The value of a variable; nil if it is not set.
     package subscript(name: String) -> String? {
         guard let index = Self.index(of: name, in: entries), let entry = entries[index] else { return nil }
         return String(cString: entry + name.utf8.count + 1)
     }
 
-    /// All of them, in the order in which a process gets them.
+    /// All variables, in the order in which a process gets them.
     package var variables: [(name: String, value: String)] { variables(of: entries) }
 
     private func variables(of entries: [UnsafeMutablePointer<CChar>?]) -> [(name: String, value: String)] {
@@ -66,11 +66,11 @@ package final class EnvironmentBlock {
         }
     }
 
-    /// Those that were set on the way from what it began with, flowrun's own or a part of it.
+    /// The variables set on top of the block it began with, which is flowrun's own or a part of it.
     package var ownVariables: [(name: String, value: String)] {
         var own: [UnsafeMutablePointer<CChar>?] = []
         var next = self
-        // The first change is what flowrun itself says to every step.
+        // The first change is the one that flowrun itself makes for every step.
         while let base = next.base, base.base != nil {
             own += next.owned
             next = base
@@ -79,10 +79,10 @@ package final class EnvironmentBlock {
         return variables(of: entries.filter(own.contains))
     }
 
-    /// As exec wants them, nil at the end. Valid as long as the block lives.
+    /// The pointers for exec, nil at the end. Valid as long as the block lives.
     var pointers: [UnsafeMutablePointer<CChar>?] { entries }
 
-    /// `name=value` in memory of its own; nil where there is none left.
+    /// Returns `name=value` in newly allocated memory; nil if there is none left.
     private static func entry(_ name: String, _ value: String) -> UnsafeMutablePointer<CChar>? {
         var (name, value) = (name, value)
         return name.withUTF8 { name in

@@ -1,18 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// The process that was started: parent of the one that does the work, the runner, and of whatever the run's processes
-/// leave behind. It lives until nothing of the run is left, however the runner ends.
+/// The process that was started: parent of the runner, which does the work, and of everything that the run's
+/// processes leave behind. It lives until nothing of the run is left, however the runner ends.
 package enum Guard {
-    /// Makes this process the guard of a new one and returns in the new one. Where the machine has no process for that,
-    /// it returns in this one, and a run has no guard. Does nothing in a runner: most have their guard before main.
+    /// Makes this process the guard of a new one and returns in the new one. If the machine has no process for that,
+    /// it returns in this one, and the run has no guard. Does nothing in a runner: most have their guard before main.
     /// Called before there is a second thread.
     package static func enter() { _ = clinux_enter_guard() }
 
-    /// The number of the process that was started: what whoever started flowrun knows it by.
+    /// The number of the process that was started, by which flowrun's caller knows it.
     package static var startedProcess: Int32 { clinux_guard()?.pointee.pid ?? getpid() }
 
-    /// What the marks of all processes of this run have in common; nil where they have none.
+    /// The run's part of the marks of its processes; nil if they have none.
     @EventLoopActor package static var mark: UInt64? { Containment.shared.run }
 
     /// True for flowrun's own processes in this run.
@@ -21,12 +21,12 @@ package enum Guard {
     }
 
     /// Calls `handler`, which is to end all commands, when the guard has ended; by itself the guard ends after the
-    /// runner. Never called where there is no guard.
+    /// runner. Never called without a guard.
     @EventLoopActor
     package static func whenGone(_ handler: @escaping @EventLoopActor () -> Void) {
         guard let guardian = clinux_guard()?.pointee else { return }
         Poller.shared.watchOnce(guardian.pidfd) {
-            // Comes first, so that no more orphans go to a process outside of the run.
+            // First, so that no more orphans go to a process outside the run.
             clinux_adopt_orphans()
             isGone = true
             Poller.shared.closeAfterEvent(guardian.pidfd)
@@ -37,7 +37,7 @@ package enum Guard {
         }
     }
 
-    /// Wakes the guard, which has stopped with the runner, when a signal has woken only the runner. Sends it twice,
+    /// Wakes the guard, which has stopped with the runner, when a signal has woken only the runner. Sends CONT twice,
     /// because the guard may have been about to stop.
     @EventLoopActor
     static func wake() {
@@ -54,11 +54,11 @@ package enum Guard {
     /// True once its pidfd has been closed.
     @EventLoopActor private static var isGone = false
 
-    /// Has the folder at this path removed when the run ends, however it ends; nil: there is none any more.
+    /// Has the folder at this path removed when the run ends, however it ends; nil if there is none any more.
     package static func note(temporaryFolder path: String?) { clinux_note_temporary_folder(path) }
 
-    /// Removes the leaves of cgroup v2 where the guard has died, who would have done so. Called when nothing of the run is
-    /// left.
+    /// Removes the cgroup leaves if the guard, which would have removed them, has died. Called when nothing of the
+    /// run is left.
     package static func removeLeavesInItsPlace() {
         guard let guardian = clinux_guard()?.pointee.pid, guardian != getppid() else { return }
         _ = clinux_cgroup_remove()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What to run, all names resolved.
+/// A command to run, all names resolved.
 package struct ProcessCommand {
     /// No search: absolute, or relative to the working directory.
     package let path: String
@@ -8,19 +8,19 @@ package struct ProcessCommand {
     package let arguments: [String]
     /// Shared by many commands.
     package let environment: EnvironmentBlock
-    /// Variables of this command alone, which `environment` does not have; nobody checks that.
+    /// Variables of this command alone. `environment` must not have them, which is not checked.
     package let additions: [(name: String, value: String)]
     /// Absolute; nil means flowrun's own.
     package let workingDirectory: String?
-    /// What the first process reads as its standard input; nil for nothing.
+    /// The standard input of the first process; nil for nothing.
     package let standardInput: MemoryFile?
-    /// Whether standard output and standard error are told apart. One pipe for both costs less and keeps their order.
+    /// Separates standard output from standard error. One pipe for both costs less and keeps their order.
     package let separatesStreams: Bool
-    /// Whether what the first process leaves behind is left alone, and may outlive flowrun.
+    /// True if processes that outlive the first one are left alone, and may outlive flowrun.
     package var isDetached = false
-    /// Whether it is to have the terminal for itself.
+    /// True if it is to have the terminal for itself.
     package var isInteractive = false
-    /// What it has as its three descriptors, in flowrun's session; nil: pipes, in a session of its own.
+    /// The terminal for its three descriptors, in flowrun's session; nil for pipes, in a session of its own.
     package var terminal: ControllingTerminal?
 
     package init(
@@ -39,8 +39,8 @@ package struct ProcessCommand {
 }
 
 extension ProcessCommand {
-    /// What is certain to keep the command from starting, as far as the names of its folder and program tell; nil where
-    /// they are sound. Two system calls.
+    /// An error that is certain to keep the command from starting, as far as the names of its folder and program
+    /// tell; nil if they are sound. Two system calls.
     package var obstacle: SpawnError? {
         if let workingDirectory, access(workingDirectory + "/.", X_OK) != 0 {
             return SpawnError(errno: errno, subject: .workingDirectory)
@@ -51,7 +51,7 @@ extension ProcessCommand {
 }
 
 extension ProcessCommand {
-    /// The argument or variable that takes the most space, in words; nil if there is none.
+    /// The argument or variable that takes the most space, named for messages; nil if there is none.
     package var longestPart: (name: String, bytes: Int)? {
         let arguments = arguments.enumerated().map { ("argument \($0)", $1.utf8.count) }
         let variables = (environment.variables + additions).map {
@@ -61,7 +61,7 @@ extension ProcessCommand {
     }
 }
 
-/// Where bytes of a command come from.
+/// The source of a command's bytes.
 package enum OutputStream: Sendable {
     /// Standard output and standard error in one, in the order in which they were written.
     case combined

@@ -1,18 +1,18 @@
-/// How the processes of a command ended.
+/// The end of a command's processes.
 package struct ProcessEnding: Sendable {
-    /// How the first process ended.
+    /// The end of the first process.
     package enum Status: Sendable, Hashable {
         case exited(Int32)
         case signalled(Int32)
-        /// It never became the program that was asked for.
+        /// It never became the requested program.
         case notStarted(SpawnError)
     }
 
-    /// How long after KILL a process may take to disappear before it counts as one that does not.
+    /// The time after KILL within which a process has to disappear; otherwise it counts as one that does not.
     package static let killWindow = ProcessLifecycle.killWindow
 
-    /// How long a command's remaining processes may go on after its first one has ended by itself, with the wait after
-    /// KILL for a pipe that a stranger holds.
+    /// Returns how long a command's remaining processes may go on after its first one has ended by itself, including
+    /// the wait after KILL for a pipe that a stranger holds.
     package static func longestDrain(isDetached: Bool = false) -> Duration {
         (isDetached ? .zero : ProcessLifecycle.drainWindow) + ProcessLifecycle.lastWait
     }
@@ -22,26 +22,26 @@ package struct ProcessEnding: Sendable {
     package var maxResident: Int
     package var user: Duration
     package var system: Duration
-    /// From the start of the first process to its end.
+    /// The time from the start of the first process to its end.
     package var duration: Duration
-    /// Whether somebody still held an output pipe open when the drain window was over.
+    /// True if an output pipe was still held open at the end of the drain window.
     package var isOutputTruncated: Bool
-    /// The error number of a read from its pipes that failed, so that what came behind is lost; nil if none did.
+    /// The error number of a failed read from its pipes, after which output is lost; nil if none failed.
     package var outputError: Int32?
-    /// Bytes that stood in its pipes and were not read.
+    /// Bytes left unread in its pipes.
     package var droppedBytes = 0
     /// Processes that had left the session of the first one and had to be ended.
     package var escaped: Int
     /// Processes that outlived the first one and had to be killed, wherever they were.
     package var leftBehind = 0
-    /// Whether the kernel has killed a process of it because memory was short, as far as that is known.
+    /// True if the kernel is known to have killed one of its processes for want of memory.
     package var isOutOfMemory = false
-    /// Processes that did not end by KILL; empty where the machine did not let flowrun look for them. nil: nothing of the
-    /// command is left.
+    /// Processes that did not end by KILL; empty if the machine did not let flowrun look for them. nil if nothing of
+    /// the command is left.
     package var remaining: [Int32]?
-    /// Whether the first process has ended; otherwise `status` says nothing.
+    /// True if the first process has been reaped; otherwise `status` is meaningless.
     package var isReaped = true
-    /// How its processes were told from all others, in the log's word.
+    /// The means by which its processes were recognized, as the log names it: a `Containment.Layer`.
     package var layer = "session"
 
     package init(
@@ -58,12 +58,12 @@ package struct ProcessEnding: Sendable {
     }
 }
 
-/// Why no process could be made of a command.
+/// The reason why no process could be made of a command.
 package struct SpawnError: Error, Hashable {
-    /// What the failed call was about.
+    /// The part of the command that the failed call was about.
     package enum Subject: Sendable {
         case program, workingDirectory
-        /// The folders of PATH, where the program is not.
+        /// The folders of PATH, where the program was not found.
         case searchPath
     }
 

@@ -1,60 +1,60 @@
 internal import Glibc
 
-/// A command's way from its start to its end, as a value: it is told what happens and answers with what is to be done.
+/// A command's way from its start to its end, as a value: takes events and answers with the actions to carry out.
 ///
-/// A command is over when its first process is reaped, its pipes are at their end and nobody of it is left. What does not
-/// even end by KILL makes it lost.
-/// What holds a pipe or lives on after the first process has the drain window, then it is killed: whoever waits for the
-/// end of a pipe alone hangs on every background process.
+/// A command is over when its first process is reaped, its pipes are at their end and no process of it is left. A
+/// process that does not even end by KILL makes it lost. Processes that hold a pipe or outlive the first one have the
+/// drain window, then they are killed: waiting for the end of the pipe alone would hang on every background process.
 struct ProcessLifecycle {
     typealias Instant = EventLoopClock.Instant
 
     enum Action: Hashable {
-        /// Send a signal to all processes of the command, and tell of it.
+        /// Send a signal to all processes of the command, and report it.
         case send(Int32)
-        /// Send KILL once more to those that are found, and tell nobody.
+        /// Send KILL once more to the processes that are found, without a report.
         case sweep
-        /// Look for processes of the command, then say `looked`.
+        /// Look for processes of the command, then call `looked`.
         case look
-        /// Say `time` at this time, and not at an earlier one.
+        /// Call `time` at this time, and not at an earlier one.
         case wake(at: Instant)
-        /// Tell that the first process has ended by itself and something goes on.
+        /// Report that the first process has ended by itself and something goes on.
         case tellLingering
-        /// All is over. `isTruncated`: somebody holds a pipe, who is not waited for any longer. `isLost`: somebody has
-        /// not ended by KILL, or it cannot be told that nobody is left.
+        /// Everything is over. `isTruncated`: a pipe is still held open and no longer waited for. `isLost`: a process
+        /// has not ended by KILL, or there is no proof that none is left.
         case finish(isTruncated: Bool, isLost: Bool)
     }
 
-    /// How long what outlives the first process may go on.
+    /// The time for which processes may outlive the first one.
     static let drainWindow = Duration.seconds(2)
-    /// How long after KILL a process may take to disappear before the step goes on without it; only one that hangs in
-    /// the kernel takes that long.
+    /// The time that a process may take to disappear after KILL before the step goes on without it; only one that
+    /// hangs in the kernel takes that long.
     static let killWindow = Duration.seconds(10)
-    /// How long a stopped command of which nobody is left waits for the ends of its pipes, which only a stranger holds.
+    /// The time for which a stopped command without processes waits for the ends of its pipes, which only a stranger
+    /// holds.
     static let lastWait = Duration.milliseconds(200)
-    /// The time from one look to the next doubles from the first to the second.
+    /// The shortest and the longest time from one look to the next; it doubles each time.
     private static let lookIntervals = (Duration.milliseconds(1), Duration.milliseconds(50))
 
     private enum Phase {
         case running
-        /// The first process is reaped; others may live, or somebody holds a pipe.
+        /// The first process is reaped; others may live, or a pipe may be held open.
         case draining
         case over
     }
 
-    /// Whether the end of the first process is the end, whoever is left.
+    /// True if the end of the first process is the end, whatever else is left.
     private let isDetached: Bool
     private var phase = Phase.running
     private var arePipesClosed = false
-    /// Whether the end has been asked for, or has been forced because the drain window was over.
+    /// True once the end has been requested, or forced because the drain window was over.
     private(set) var isStopping = false
     private var isKilled = false
     private var isLastWait = false
     private var owesLingering = false
     private(set) var isFrozen = false
-    /// Whether what it writes is left in its pipes, because the log cannot take it.
+    /// True while output is left in the pipes because the log cannot take it.
     private var isHeldBack = false
-    /// Stands still while the command is frozen, and in the drain window while its output is left waiting.
+    /// Paused while the command is frozen, and in the drain window while its output is held back.
     private var clock = PausableTime()
     /// The end of the grace, of the drain window, of the kill window or of the last wait, as `clock` reads it.
     private var deadline: Instant?
@@ -67,10 +67,10 @@ struct ProcessLifecycle {
 
     var isOver: Bool { phase == .over }
 
-    /// Whether a look is likely to find somebody, so that it is worth its price.
+    /// True if a look is likely to find a process, so that it is worth its cost.
     var expectsSurvivors: Bool { isStopping || !arePipesClosed }
 
-    // MARK: What is asked for
+    // MARK: Requests
 
     mutating func terminate(with signal: Int32, grace: Duration, at time: Instant) -> [Action] {
         guard phase != .over, !isStopping else { return [] }
@@ -79,7 +79,7 @@ struct ProcessLifecycle {
         isFrozen = false
         clock.resume(at: time)
         setDeadline(after: grace, at: time)
-        // A stopped process hears of the signal only when it goes on.
+        // A stopped process handles the signal only once it continues.
         return [.send(signal), .send(SIGCONT)] + wait(at: time)
     }
 
@@ -107,7 +107,7 @@ struct ProcessLifecycle {
         return [.send(SIGCONT)] + wait(at: time)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Nothing is read from the pipes until `readsOn`.
     mutating func holdsBack(at time: Instant) {
@@ -122,7 +122,7 @@ struct ProcessLifecycle {
         return wait(at: time)
     }
 
-    /// The first process has ended.
+    /// The first process is reaped.
     mutating func reaped(at time: Instant) -> [Action] {
         guard phase == .running else { return [] }
         phase = .draining
@@ -135,13 +135,13 @@ struct ProcessLifecycle {
         return [.look]
     }
 
-    /// Nobody can write any more.
+    /// All pipes are at their end.
     mutating func pipesClosed() -> [Action] {
         arePipesClosed = true
         return phase == .draining ? [.look] : []
     }
 
-    /// The time has come that a `wake` asked for.
+    /// The time that a `wake` asked for has come.
     mutating func time(at time: Instant) -> [Action] {
         switch phase {
         case .running:
@@ -152,7 +152,7 @@ struct ProcessLifecycle {
         }
     }
 
-    /// What a look has shown: whether anybody of the command may be left.
+    /// Handles the result of a look; `isAlive` is true if a process of the command may be left.
     mutating func looked(isAlive: Bool, at time: Instant) -> [Action] {
         guard phase == .draining else { return [] }
         if !isAlive {
@@ -170,7 +170,8 @@ struct ProcessLifecycle {
 
     // MARK: Time
 
-    /// Whoever still writes after the first process cannot be told from whoever only waits to be read.
+    /// Pauses the clock while the command is frozen, and while its output is held back in the drain window: a process
+    /// that still writes cannot be distinguished from one that only waits to be read.
     private mutating func adjustClock(at time: Instant) {
         if isFrozen || isHeldBack && phase == .draining && !isStopping {
             clock.pause(at: time)
@@ -184,13 +185,14 @@ struct ProcessLifecycle {
         lookInterval = Self.lookIntervals.0
     }
 
-    /// Never while the clock stands still.
+    /// Never true while the clock is paused.
     private func isDue(at time: Instant) -> Bool {
         guard let deadline, !clock.isPaused else { return false }
         return clock.reading(at: time) >= deadline
     }
 
-    /// The end of a process that is not flowrun's child is no event: only looks show it.
+    /// Asks to be woken at the deadline, and while draining at the next look: the end of a process that is not
+    /// flowrun's child is no event, only looks show it.
     private mutating func wait(at time: Instant) -> [Action] {
         let due = deadline.flatMap { clock.time(of: $0) }
         guard phase == .draining else { return due.map { [.wake(at: $0)] } ?? [] }

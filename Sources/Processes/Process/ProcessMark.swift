@@ -2,22 +2,23 @@ internal import Basics
 internal import CLinux
 internal import Glibc
 
-/// What tells which command a process belongs to. Every process inherits it, whatever it forks, executes or becomes the
-/// leader of, and no program uses what it is made of: a limit on real-time scheduling that nothing ever reaches.
+/// Identifies the command that a process belongs to. Every process inherits it, whatever it forks, executes or
+/// becomes the leader of. It is made of a limit on real-time scheduling that no program uses and nothing ever
+/// reaches.
 struct ProcessMark: Hashable {
     let rawValue: UInt64
 
-    /// What all marks of a run have in common.
+    /// The part that all marks of a run share.
     var run: UInt64 { rawValue >> UInt64(CLINUX_MARK_RUN) }
 
-    /// Whether it is the one of processes that may outlive their run.
+    /// True for the mark of processes that may outlive their run.
     var mayOutliveRun: Bool { rawValue & (1 << UInt64(CLINUX_MARK_RUN) - 1) == 0 }
 
     /// Lower for a flowrun inside a step of another.
     var level: UInt64 { rawValue >> UInt64(CLINUX_MARK_LEVEL) }
 
-    /// The mark of a run's command with this number, which may be as large as it likes. 0 is for processes that may
-    /// outlive the run.
+    /// Makes the mark of a run's command with this number; numbers beyond the mark's range wrap around. 0 is for
+    /// processes that may outlive the run.
     init(run: UInt64, command: UInt64) {
         let commands = UInt64(1) << UInt64(CLINUX_MARK_RUN)
         rawValue = run << UInt64(CLINUX_MARK_RUN) | (command == 0 ? 0 : (command - 1) % (commands - 1) + 1)
@@ -27,14 +28,14 @@ struct ProcessMark: Hashable {
 
     enum Reading: Equatable {
         case mark(ProcessMark)
-        /// It has none.
+        /// The process has no mark.
         case unmarked
         case gone
         /// The machine does not let flowrun look.
         case unknown(SystemError)
     }
 
-    /// The mark of a process, also of a zombie. One system call.
+    /// Returns the mark of a process, also of a zombie. One system call.
     @EventLoopActor
     static func of(_ pid: pid_t) -> Reading {
         var value: UInt64 = 0
@@ -42,16 +43,16 @@ struct ProcessMark: Hashable {
         case 1: return .mark(ProcessMark(rawValue: value))
         case 0: return .unmarked
         case -ESRCH: return .gone
-        // A program that has become another user's.
+        // The program belongs to another user now.
         default: return inLimits(of: pid)
         }
     }
 
-    /// From `/proc/PID/limits`, which everybody may read unless other users' processes are hidden.
+    /// Reads the mark from `/proc/PID/limits`, readable by every user unless other users' processes are hidden.
     @EventLoopActor
     private static func inLimits(of pid: pid_t) -> Reading {
         guard let text = ProcessTable.contents(of: "\(pid)/limits", capacity: 4096) else {
-            // Without the file the process may be there all the same.
+            // Even without the file the process may exist.
             let error = SystemError.last
             return kill(pid, 0) != 0 && errno == ESRCH ? .gone : .unknown(error)
         }

@@ -4,8 +4,8 @@ internal import Glibc
 /// All processes of the machine, as /proc shows them. One look serves all teardowns of the same moment: stopping four
 /// hundred steps at once does not take four hundred walks through /proc.
 ///
-/// A look that fails is nil and never an empty table: "nobody is left" needs proof. Two descriptors are kept in reserve,
-/// so that a teardown can look even where steps have left no other.
+/// A failed look is nil and never an empty table: the absence of processes needs proof. Two descriptors are kept in
+/// reserve, so that a teardown can look even if steps have left no other.
 @EventLoopActor
 enum ProcessTable {
     /// A process that is neither gone nor a zombie. One whose first thread has ended looks like a zombie and is none
@@ -20,13 +20,12 @@ enum ProcessTable {
 
     private static var entries: [Entry] = []
     private static var taken: EventLoopClock.Instant?
-    /// How long a look may be used. Whoever acts on an entry looks at that process again.
+    /// The time for which a look may be used. Before acting on an entry, callers check that process again.
     private static let lifetime = Duration.milliseconds(5)
     private static var folder: OpaquePointer?
     private static var spare: Int32 = -1
 
-    /// Opens what later looks need. Called before the first process is started; a look does it by itself where nobody
-    /// has.
+    /// Opens what later looks need. Called before the first process is started; otherwise a look does it.
     static func reserve() {
         guard folder == nil else { return }
         guard let opened = opendir("/proc") else { return }
@@ -34,27 +33,29 @@ enum ProcessTable {
         spare = fcntl(dirfd(opened), F_DUPFD_CLOEXEC, 3)
     }
 
-    /// Lets `body` open one descriptor, also where none is free.
+    /// Lets `body` open one descriptor, also if none is free.
     static func withSpareDescriptor<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         if spare >= 0 { close(spare) }
         defer { if let folder { spare = fcntl(dirfd(folder), F_DUPFD_CLOEXEC, 3) } }
         return try body()
     }
 
-    /// Everybody, from a look that is at most five milliseconds old; nil where the machine does not let flowrun look.
+    /// Returns all processes, from a look at most five milliseconds old; nil if the machine does not let flowrun
+    /// look.
     static func look() -> [Entry]? {
         let now = EventLoopClock().now
         if let taken, taken.advanced(by: lifetime) > now { return entries }
         return lookAgain()
     }
 
-    /// Everybody, from a look in this turn of the event loop: whoever is missing has begun since.
+    /// Returns all processes, from a look in this turn of the event loop: a missing one has started since. nil as in
+    /// `look`.
     static func lookInThisTurn() -> [Entry]? {
         if let taken, taken >= Poller.shared.now { return entries }
         return lookAgain()
     }
 
-    /// Everybody as they are now.
+    /// Returns all processes as they are now; nil as in `look`.
     static func lookAgain() -> [Entry]? {
         taken = nil
         var seen: [Entry] = []
@@ -74,8 +75,8 @@ enum ProcessTable {
         return seen
     }
 
-    /// Calls `body` with the number of every process, also of those that are zombies. It may open one descriptor at a
-    /// time. Throws where the machine does not let flowrun look.
+    /// Calls `body` with the number of every process, zombies included. It may open one descriptor at a time. Throws
+    /// if the machine does not let flowrun look.
     static func forEachProcess(_ body: (pid_t) throws(SystemError) -> Void) throws(SystemError) {
         reserve()
         guard let folder else { throw .last }
@@ -88,14 +89,14 @@ enum ProcessTable {
         }
     }
 
-    /// A process that is neither gone nor a zombie; nil otherwise, and where that is not known.
+    /// Returns a process that is neither gone nor a zombie; nil otherwise, and if that is not known.
     static func entry(of pid: pid_t) -> Entry? {
         if case .entry(let entry) = read(pid) { entry } else { nil }
     }
 
     enum Reading {
         case entry(Entry)
-        /// Or a zombie.
+        /// Gone, or a zombie.
         case gone
         /// The machine does not let flowrun look.
         case unknown(SystemError)
@@ -122,13 +123,13 @@ enum ProcessTable {
         return .entry(Entry(pid: pid, parent: parent, group: group, session: session, mark: mark))
     }
 
-    /// True if a process has threads besides its first one, by the fields behind its session.
+    /// Returns true if a process has threads besides its first one, by the fields after its session.
     private static func hasThreads(_ fields: Substring.UTF8View) -> Bool {
         let number = fields.split(separator: UInt8(ascii: " "), maxSplits: 14).dropFirst(13).first
         return number.flatMap { Int(Substring($0)) }.map { $0 > 1 } ?? false
     }
 
-    /// A file below /proc; nil with errno where it cannot be read.
+    /// Returns the contents of a file below /proc; nil with errno if it cannot be read.
     static func contents(of name: String, capacity: Int) -> String? {
         guard let folder else {
             errno = ENOSYS
@@ -139,7 +140,7 @@ enum ProcessTable {
         defer { close(descriptor) }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            // Of a process that has been reaped since.
+            // The process has been reaped since.
             if count == 0 { errno = ESRCH }
             guard count > 0 else { return nil }
             return String(decoding: buffer.prefix(count), as: UTF8.self)

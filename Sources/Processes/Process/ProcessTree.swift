@@ -1,22 +1,21 @@
 internal import CLinux
 internal import Glibc
 
-/// All processes of a command: those that have its mark, and whatever descends from them. Where no mark could be set, its
-/// session.
+/// All processes of a command: those that have its mark, and their descendants. If no mark could be set, its session.
 ///
-/// Only what cannot be a stranger is signalled: the group of a leader that is not reaped, or behind its pidfd, and
-/// members behind pidfds, looked at again.
+/// Signals only processes known to be ours: the group of a leader that is not reaped or that a pidfd identifies, and
+/// members through pidfds, after another check.
 @EventLoopActor
 struct ProcessTree {
-    /// The leader's number, and that of its group.
+    /// The number of the leader and of its group.
     let id: pid_t
-    /// The leader's own, or flowrun's where the command has the terminal.
+    /// The leader's own session, or flowrun's if the command has the terminal.
     private let session: pid_t
     let leader: Int32
     let mark: ProcessMark?
-    /// nil: the command has none.
+    /// nil if the command has none.
     private let leaf: CgroupLeaf?
-    /// Of flowruns inside the command, whose processes have marks of their own.
+    /// Runs of flowruns inside the command, whose processes have marks of their own.
     private var innerRuns: Set<UInt64> = []
 
     /// `leader` is a pidfd that stays open as long as this is used.
@@ -34,7 +33,7 @@ struct ProcessTree {
         case unknown
     }
 
-    /// How many processes were found, and how many of them had left the session. `sent` of them got the signal.
+    /// The number of processes found, of those that had left the session, and of those that got the signal.
     struct Reach {
         var found = 0
         var escaped = 0
@@ -43,8 +42,8 @@ struct ProcessTree {
 
     // MARK: Looking
 
-    /// Looks for processes of a command whose leader is reaped, without zombies, which stay until they are reaped.
-    /// `isLikely`: a look at all processes is worth its price if nothing cheaper gives proof.
+    /// Looks for processes of a command whose leader is reaped, not counting zombies, which stay until they are
+    /// reaped. `isLikely`: a look at all processes is worth its cost if nothing cheaper gives proof.
     mutating func presence(isLikely: Bool) -> Presence {
         // A process that has left the leaf still has its mark.
         let isPopulated = leaf?.isPopulated
@@ -57,8 +56,8 @@ struct ProcessTree {
         return members.isEmpty ? .absent : .present
     }
 
-    /// nil if orphans are not known. One that forks and ends at once is dead when it is read, and its child is in the next
-    /// list, so only a list without a new process proves that none is left.
+    /// Returns nil if orphans are not known. An orphan that forks and ends at once is dead when it is read, and its
+    /// child is in the next list, so only a list without a new process proves that none is left.
     private func lookAtOrphans(includingStrangers: Bool) -> Presence? {
         var presence = Presence.absent
         var seen: Set<pid_t> = []
@@ -76,10 +75,10 @@ struct ProcessTree {
         return .present
     }
 
-    /// Whether a process of the leader's own group is left, if only a zombie.
+    /// True if a process of the leader's own group is left, even if only a zombie.
     private var hasGroup: Bool { kill(-id, 0) == 0 || errno == EPERM }
 
-    /// Who is there; nil where the machine does not let flowrun look. That there are none is never said from an old look.
+    /// The living members; nil if the machine does not let flowrun look. Empty only after a fresh look.
     var members: [ProcessTable.Entry]? {
         mutating get {
             guard let entries = ProcessTable.look() else { return nil }
@@ -121,11 +120,11 @@ struct ProcessTree {
 
     // MARK: Signalling
 
-    /// Signals the leader's group at one stroke, so that a process that forks meanwhile cannot slip away, then every
-    /// other member.
+    /// Signals the leader's group at once, so that a process that forks meanwhile cannot slip away, then every other
+    /// member.
     mutating func signal(_ signal: Int32, isLeaderReaped: Bool) -> Reach {
         var reach = Reach()
-        // An older look would miss who has begun since, and a TERM comes only once.
+        // An older look would miss processes that have started since, and a TERM is sent only once.
         let members = ProcessTable.lookInThisTurn().map { select(from: $0) } ?? []
         let isLeafKilled = signal == SIGKILL && leaf?.isPopulated == true && leaf?.kill() == true
         reach.found = members.count
@@ -139,7 +138,7 @@ struct ProcessTree {
         }
         let inGroup = members.count { $0.group == id }
         if isGroupReached { reach.sent += isLeaderReaped ? inGroup : max(1, inGroup) }
-        // Somebody may have left the group since the look, before the signal came.
+        // A member may have left the group since the look, before the signal came.
         for member in members where !isGroupReached || member.group != id || getpgid(member.pid) != id {
             if send(signal, to: member.pid, ifStill: { isStill(member, $0) }) { reach.sent += 1 }
         }
@@ -148,7 +147,7 @@ struct ProcessTree {
         return reach
     }
 
-    /// Whoever has its mark is a member, also in a session that it has just begun.
+    /// A process with the member's mark is still a member, even in a session that it has just begun.
     private func isStill(_ member: ProcessTable.Entry, _ pid: pid_t) -> Bool {
         switch (ProcessMark.of(pid), member.mark) {
         case (.mark(let found), let mark?): found == mark
@@ -157,7 +156,7 @@ struct ProcessTree {
         }
     }
 
-    /// Those who fork and end faster than a look at all processes takes.
+    /// Kills processes that fork and end faster than a look at all processes takes.
     private func killOrphans(_ reach: inout Reach) {
         var before: [pid_t] = []
         for _ in 0..<200 {
@@ -173,7 +172,7 @@ struct ProcessTree {
         return false
     }
 
-    /// Signals behind a pidfd, if the process that the pidfd is of is still the one that was meant.
+    /// Sends a signal through a pidfd, if the process behind it is still the one that was meant.
     private func send(_ signal: Int32, to pid: pid_t, ifStill isMeant: (pid_t) -> Bool) -> Bool {
         ProcessTable.withSpareDescriptor {
             let pidfd = clinux_pidfd_open(pid)

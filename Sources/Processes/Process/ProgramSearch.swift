@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// Where a program stands along a PATH, as exec will find it from the working directory; nil is flowrun's own. A name
-/// with a slash is taken as it is. Throws ENOENT where no folder of the PATH holds the program, EACCES where one does
-/// that may not be run.
+/// Returns the path of a program along a PATH, as exec will find it from the working directory; nil is flowrun's own.
+/// A name with a slash is returned as it is. Throws ENOENT if no folder of the PATH holds the program, EACCES if one
+/// does but it may not be run.
 ///
-/// Nothing is remembered, as in a shell or make: a step may have put the program there, or removed it. One system call
-/// for each folder, and one more for the program.
+/// Nothing is cached: a step may have put the program there, or removed it. One system call for each folder, and one
+/// more for the program.
 package func findProgram(
     _ name: String, along path: String?, from workingDirectory: String?
 ) throws(SpawnError) -> String {
     if name.utf8.contains(UInt8(ascii: "/")) { return name }
-    // What exec falls back to where PATH is not set.
+    // The default of exec if PATH is not set.
     var (name, path) = (name, path ?? "/bin:/usr/bin")
     var error = ENOENT
     let size = (workingDirectory?.utf8.count ?? 0) + path.utf8.count + name.utf8.count + 4
@@ -35,10 +35,10 @@ package func findProgram(
     return found
 }
 
-/// The path that is tried, in bytes that all folders of a PATH share: a search makes no text but the one it finds.
+/// The path that is tried, in bytes that all folders of a PATH share: a search allocates text only for its result.
 private struct CandidatePath {
     private let bytes: UnsafeMutableBufferPointer<UInt8>
-    /// The length of what stands before a relative folder: the working directory and a slash.
+    /// The length of the prefix of a relative folder: the working directory and a slash.
     private var base = 0
     private var start = 0
     private var end = 0
@@ -51,9 +51,9 @@ private struct CandidatePath {
         base = end
     }
 
-    /// Goes on to the next folder; an empty one is the working directory.
+    /// Moves on to the next folder; an empty one is the working directory.
     mutating func set(_ folder: UnsafeBufferPointer<UInt8>, _ name: UnsafeBufferPointer<UInt8>) {
-        // An absolute folder stands behind the working directory too, which the next one may need.
+        // An absolute folder is written after the working directory too, which the next one may need.
         start = folder.first == Self.slash ? base : 0
         end = base
         if folder.isEmpty { append(CollectionOfOne(UInt8(ascii: "."))) } else { append(folder) }
@@ -66,7 +66,7 @@ private struct CandidatePath {
         end = bytes[end...].initialize(fromContentsOf: text)
     }
 
-    /// Whether it is a file that may be run. `error` becomes EACCES where one is there that may not.
+    /// Returns true if it is a file that may be run. Sets `error` to EACCES if there is one that may not.
     func isProgram(_ error: inout Int32) -> Bool {
         let path = UnsafeRawPointer(bytes.baseAddress! + start).assumingMemoryBound(to: CChar.self)
         guard access(path, X_OK) == 0 else {
@@ -77,7 +77,7 @@ private struct CandidatePath {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// As it reads from the working directory.
+    /// The path as read from the working directory.
     var text: String { String(decoding: bytes[base..<end], as: UTF8.self) }
 
     private static var slash: UInt8 { UInt8(ascii: "/") }

@@ -5,18 +5,18 @@ internal import Glibc
 /// The processes of a run that is not this one, wherever they have gone.
 @EventLoopActor
 package struct RunProcesses {
-    /// What the marks of the run have in common; nil where that is not known.
+    /// The run's part of its marks; nil if unknown.
     private let mark: UInt64?
     private let isKnown: (Int32) throws(SystemError) -> Bool
 
-    /// `isKnown` tells of a process without a mark of the run whether it belongs to the run all the same.
+    /// `isKnown` returns true if a process without a mark of the run belongs to it all the same.
     package init(mark: UInt64?, orWhere isKnown: @escaping (Int32) throws(SystemError) -> Bool) {
         self.mark = mark
         self.isKnown = isKnown
     }
 
-    /// Living processes that may not outlive the run; without flowrun's own, if a step of the same run started it.
-    /// Throws if the machine does not let flowrun look: an empty list needs proof.
+    /// Returns the living processes that may not outlive the run, without those of this flowrun, in case a step of
+    /// the same run started it. Throws if the machine does not let flowrun look: an empty list needs proof.
     package func find() throws(SystemError) -> [Int32] {
         var found: [Int32] = []
         try ProcessTable.forEachProcess { pid throws(SystemError) in
@@ -25,8 +25,8 @@ package struct RunProcesses {
         return found
     }
 
-    /// Kills one if flowrun may. It may have ended since it was found, and its number be another's: so it is looked at
-    /// again once it is held.
+    /// Kills a process if flowrun may. It may have ended since it was found, and its number be another's, so it is
+    /// checked again once its pidfd is open.
     package func kill(_ pid: Int32) throws(SystemError) {
         let descriptor = clinux_pidfd_open(pid)
         guard descriptor >= 0 else { return }
@@ -34,8 +34,8 @@ package struct RunProcesses {
         if try contains(pid) { _ = clinux_pidfd_send_signal(descriptor, SIGKILL) }
     }
 
-    /// Kills all processes that have the run's mark, also those that fork and end faster than a look takes, and waits
-    /// until they are dead.
+    /// Kills all processes that have the run's mark, including those that fork and end faster than a look takes, and
+    /// waits until they are dead.
     package func endMarked() {
         if let mark { clinux_end_marked(mark << UInt64(CLINUX_MARK_RUN), getpgrp(), Self.killWindow) }
     }
@@ -48,14 +48,14 @@ package struct RunProcesses {
         case .gone: return false
         case .mark(let found) where found.mayOutliveRun: return false
         case .mark(let found) where found.run == mark: return try isAlive(pid)
-        // Another user's where /proc hides those (hidepid): it could as well not be listed there at all.
+        // Another user's, on a system where /proc hides those (hidepid): it might as well not be listed there at all.
         case .unknown(let error) where [EPERM, EACCES].contains(error.number): return false
         case .unknown(let error) where mark != nil: throw error
         case .mark, .unmarked, .unknown: return try isKnown(pid)
         }
     }
 
-    /// A zombie keeps its mark until somebody reaps it.
+    /// A zombie keeps its mark until it is reaped.
     private func isAlive(_ pid: Int32) throws(SystemError) -> Bool {
         switch ProcessTable.read(pid) {
         case .entry: return true

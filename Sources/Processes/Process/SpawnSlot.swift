@@ -1,19 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// What a child needs of this process' memory until it has become its program: a stack, the words and variables, and a
-/// place for the error that kept it from becoming one.
+/// The memory of this process that a child needs until it has become its program: a stack, the arguments and
+/// variables, and a place for the error that kept it from becoming one.
 ///
-/// A slot belongs to one child until that is reaped. Its memory goes to the next child then.
+/// A slot belongs to one child until that is reaped. Then its memory goes to the next child.
 @EventLoopActor
 final class SpawnSlot {
     private let child: UnsafeMutablePointer<clinux_child>
     private let stack: UnsafeMutableRawPointer
     /// The pointers for exec, then the strings that they point to.
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// Owns the variables that the pointers lead to.
+    /// Owns the variables that the pointers point to.
     private var environment: EnvironmentBlock?
-    /// A larger buffer is not kept for the next child.
+    /// A larger buffer, in bytes, is not kept for the next child.
     private static let keptMemory = 64 << 10
 
     init() throws(SpawnError) {
@@ -50,10 +50,10 @@ final class SpawnSlot {
         return clinux_spawn(child, stack, &pidfd)
     }
 
-    /// Whether the kernel put the child into the leaf that it was meant for.
+    /// True if the kernel put the child into the leaf that was meant for it.
     var isInLeaf: Bool { child.pointee.leaf != 0 }
 
-    /// Why the child never became its program; nil where it did. Meaningful once the child is reaped.
+    /// The reason why the child never became its program; nil if it did. Meaningful once the child is reaped.
     var error: SpawnError? {
         guard child.pointee.error != 0 else { return nil }
         return SpawnError(
@@ -68,7 +68,7 @@ final class SpawnSlot {
         memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
 
-    /// Puts the command into memory in the form that exec wants.
+    /// Lays the command out in memory in the form that exec needs.
     private func lay(_ command: ProcessCommand) {
         let base = command.environment.pointers
         let pointers = command.arguments.count + 1 + base.count + command.additions.count
@@ -103,7 +103,7 @@ final class SpawnSlot {
 
 typealias CString = UnsafeMutablePointer<CChar>
 
-/// Writes strings, each with a NUL behind it, one after another into memory that is large enough.
+/// Writes NUL-terminated strings one after another into memory that is large enough.
 private struct CStringWriter {
     var next: UnsafeMutableRawPointer
 

@@ -1,47 +1,47 @@
 internal import CLinux
 internal import Glibc
 
-/// Starts commands: the machine's own processes in a run, made-up ones in a test that has its own time.
+/// Starts commands: real processes in a run, made-up ones in a test that has its own time.
 @EventLoopActor
 package protocol Spawner {
-    /// Starts a command and returns at once; everything that happens to it is told to `observer`, never during this
-    /// call. Throws where the machine gives no process, which may be different a moment later. A program that turns out
+    /// Starts a command and returns at once; everything that happens to it is reported to `observer`, never during
+    /// this call. Throws if the machine gives no process, which may change a moment later. A program that turns out
     /// not to be one ends with `notStarted`.
     func start(_ command: ProcessCommand, for observer: any ProcessObserver) throws(SpawnError) -> any RunningProcess
 }
 
-/// A command that has been started and has not ended: one process and whatever that one starts.
+/// A command that has been started and has not ended: one process and its descendants.
 @EventLoopActor
 package protocol RunningProcess: AnyObject, Sendable {
     /// Of the first process.
     var pid: Int32 { get }
-    /// Whether its end has been asked for.
+    /// True once its end has been requested.
     var isStopping: Bool { get }
 
-    /// Ends the command: `signal` and CONT to all its processes, KILL to what is left after `grace`. The first call
-    /// counts, later ones are ignored.
+    /// Ends the command: sends `signal` and CONT to all its processes, and KILL to what is left after `grace`. The
+    /// first call counts, later ones are ignored.
     func terminate(with signal: Int32, grace: Duration)
-    /// Ends the command without any grace left.
+    /// Ends the command without any grace.
     func killAll()
-    /// Stops all processes where they are until `thaw`; meanwhile a grace and the drain window stand still too. Does
-    /// nothing to a command that is being killed. Whoever ends a frozen command thaws it.
+    /// Stops all processes until `thaw`; a grace and the drain window are paused too. Does nothing to a command that
+    /// is being killed. Ending a frozen command thaws it.
     func freeze()
-    /// Lets a frozen command go on; does nothing to any other.
+    /// Continues a frozen command; does nothing to any other.
     func thaw()
 }
 
-/// Is told what happens to a command.
+/// Receives what happens to a command.
 @EventLoopActor
 package protocol ProcessObserver: AnyObject {
-    /// Asked before each read; while it says no, the command has to wait with what it writes.
+    /// Asked before each read; while false, the command has to wait with its output.
     var mayTakeOutput: Bool { get }
     /// The bytes are valid during the call only.
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream)
-    /// The first process has ended, perhaps before it was the program that was asked for; others may live.
+    /// The first process has ended, perhaps before it became the requested program; others may live.
     func process(exited status: ProcessEnding.Status)
     /// The first process has ended by itself and something of the command goes on.
     func processLingers()
-    /// The first process was stopped, not by flowrun. Told only of a command that has the terminal.
+    /// The first process was stopped, not by flowrun. Reported only for a command that has the terminal.
     func process(stopped signal: Int32)
     /// A signal has been sent to all processes of the command.
     func process(sent signal: Int32)
@@ -61,7 +61,7 @@ package final class ProcessSpawner: Spawner {
     private var slots: [SpawnSlot] = []
     private var abandoned: [SpawnSlot] = []
     private var nullDevice: Int32 = -1
-    /// As many slots are kept for the next start; more were in use at once only for a moment.
+    /// The number of slots kept for the next starts; more are in use at once only for a moment.
     private static let keptSlots = 64
 
     private init() {}
@@ -76,8 +76,8 @@ package final class ProcessSpawner: Spawner {
         return try ChildProcess(command, input: nullDevice, slot: takeSlot(), observer: observer)
     }
 
-    /// Says that this process opens everything close-on-exec, as flowrun does, so that no child has to close anything.
-    /// What is open now, and whoever started flowrun may have left open, is made so.
+    /// Makes every open descriptor close-on-exec, inherited ones included, and promises that later ones are opened
+    /// so, as flowrun does. Then no child has to close anything.
     package func closeAllOnExec() { clinux_close_all_on_exec() }
 
     private func takeSlot() throws(SpawnError) -> SpawnSlot {
@@ -85,10 +85,10 @@ package final class ProcessSpawner: Spawner {
         return try SpawnSlot()
     }
 
-    /// Keeps a slot for good whose child does not even end by KILL: it may yet use it.
+    /// Keeps for good the slot of a child that does not even end by KILL: it may still use it.
     func abandon(_ slot: SpawnSlot) { abandoned.append(slot) }
 
-    /// Only once the child that was started from it has been reaped, or was never made.
+    /// Takes back a slot whose child has been reaped, or was never made.
     func giveBack(_ slot: SpawnSlot) {
         slot.clear()
         if slots.count < Self.keptSlots { slots.append(slot) }

@@ -1,12 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// Tells when a child may have stopped or gone on, which no pidfd does. Hears only what arrives while CHLD is blocked.
+/// Reports when a child may have stopped or continued, which no pidfd does. Sees only what arrives while CHLD is
+/// blocked.
 @EventLoopActor
 final class StopWatch {
     private let descriptor: Int32
 
-    /// Calls `handler` for as long as the watch is kept. Where the machine has no descriptor for it, never.
+    /// Calls `handler` for as long as the watch is kept; never if the machine has no descriptor for it.
     init(_ handler: @escaping @EventLoopActor () -> Void) {
         var set = sigset_t()
         sigemptyset(&set)

@@ -9,7 +9,7 @@ package struct GroupFinished: RecordFields, Sendable {
     package var notRun: [String] = []
     /// As in `StepFinished`.
     package var outputs: [LoggedValue] = []
-    /// False for a fan-out that ended before its copies were known: it counts like one step.
+    /// False for a fan-out that ended before its instances were known: it counts like one step.
     package var isExpanded = true
 
     package init() {}
@@ -27,7 +27,10 @@ package struct GroupFinished: RecordFields, Sendable {
         visitor.field("outputs", &outputs, "the group's outputs by name")
         visitor.field(
             "expanded", &isExpanded,
-            "false for a fan-out that ended before its copies were known: it counts like one step in `counts`, `cancelled` and `not_run`"
+            """
+            false for a fan-out that ended before its copies were known: it counts like one step in `counts`, \
+            `cancelled` and `not_run`
+            """
         )
     }
 }

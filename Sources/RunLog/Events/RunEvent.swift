@@ -1,18 +1,18 @@
 package import Basics
 
-/// One thing that happened in a run. The only thing reporters see; the exit code is computed from the last one.
+/// One event of a run. Reporters see nothing else; the exit code is computed from the last event.
 ///
-/// Order within a run: `sequence` is gapless from 0, the first event is `runStarted` and the last `runFinished`; a step
-/// or group has exactly one finished event and nothing of it comes afterwards. What a step has written is only lent: an
-/// event is valid while it is reported.
+/// Order within a run: `sequence` counts from 0 without gaps, the first event is `runStarted` and the last
+/// `runFinished`. A step or group has exactly one finished event, and no event after it. The bytes of output are
+/// borrowed: an event is valid only while it is reported.
 package struct RunEvent {
     package var sequence = 0
-    /// Wall clock, microseconds since 1970 in UTC; a label only, never used for arithmetic.
+    /// Wall clock, microseconds since 1970 in UTC; only a label, never used for arithmetic.
     package var wallClock: Int64 = 0
-    /// Since the run started, monotonic.
+    /// The time since the run started, on a monotonic clock.
     package var elapsed = Duration.zero
     package var kind: Kind
-    /// Of an event of a step or group inside a group that may be retried: which time that group runs, from 0.
+    /// For events of a step or group inside a group that may be retried: the round of that group, from 0.
     package var round: Int?
 
     package init(sequence: Int, wallClock: Int64, elapsed: Duration, kind: Kind, round: Int? = nil) {
@@ -23,7 +23,7 @@ package struct RunEvent {
         self.round = round
     }
 
-    /// What is large is held by reference: an event goes through many hands.
+    /// Large values are indirect, because an event is copied many times.
     package enum Kind {
         indirect case runStarted(RunStarted)
         case runPaused(source: String)
@@ -35,7 +35,7 @@ package struct RunEvent {
         case groupRetry(group: String, round: Int, delay: Duration)
         indirect case groupFinished(GroupFinished)
         case stepAdded(step: String, by: String)
-        /// Reported only on request, as are the next three.
+        /// Reported only on request, like the next three.
         case ready(Subject)
         case waiting(Subject, on: String?)
         case lockAcquired(name: String, by: Subject)
@@ -60,7 +60,7 @@ package struct RunEvent {
 // The record of an event.
 
 extension RunEvent: RecordFields {
-    /// One of each kind, by the word in the field `event`.
+    /// One blank value of each kind, by the word in the field `event`.
     nonisolated(unsafe) private static let blanks = Dictionary(
         uniqueKeysWithValues: Kind.blanks.map { ("\($0.word)", $0) })
 
@@ -68,8 +68,8 @@ extension RunEvent: RecordFields {
 
     private init(_ kind: Kind) { self.kind = kind }
 
-    /// The event that a record tells of, without the bytes that one of output lends. Nil if a field is missing or the
-    /// event is not known.
+    /// Reads the event of a record, without the bytes of an output event. nil if a field is missing or the event is
+    /// unknown.
     package init?(_ record: JSONObject) {
         guard let kind = record.string("event").flatMap({ Self.blanks[$0] }) else { return nil }
         self.init(kind)
@@ -83,14 +83,14 @@ extension RunEvent: RecordFields {
         if let found = kind.found(by: &visitor) { kind = found }
     }
 
-    /// The same without a copy of the event.
+    /// Writes the same fields without copying the event.
     func write(to writer: inout RecordWriter) {
         var (sequence, wallClock, elapsed, round) = (sequence, wallClock, elapsed, round)
         Self.head(of: kind, &sequence, &wallClock, &elapsed, &round, &writer)
         _ = kind.found(by: &writer)
     }
 
-    /// The fields that every record has.
+    /// Visits the fields that every record has.
     private static func head<Visitor: RecordVisitor & ~Copyable>(
         of kind: Kind, _ sequence: inout Int, _ wallClock: inout Int64, _ elapsed: inout Duration, _ round: inout Int?,
         _ visitor: inout Visitor
@@ -110,13 +110,16 @@ extension RunEvent: RecordFields {
         visitor.optional(
             "round", &round,
             FieldRule(
-                "which time the nearest group around runs that may be tried again, from 0; absent outside of such groups"
+                """
+                which time the nearest group around runs that may be tried again, from 0; absent outside of such \
+                groups
+                """
             ))
     }
 }
 
 extension RunEvent.Kind {
-    /// One of each, without values.
+    /// One blank value of each kind.
     package static var blanks: [RunEvent.Kind] {
         let (step, group, value) = (Subject.step(""), Subject.group(""), ValueID(name: "", group: nil))
         return [
@@ -137,7 +140,7 @@ extension RunEvent.Kind {
     /// The word in the field `event`.
     package var word: StaticString { words.word }
 
-    /// For the schema.
+    /// The meaning in the schema.
     package var meaning: StaticString { words.meaning }
 
     private var words: (word: StaticString, meaning: StaticString) {
@@ -170,7 +173,10 @@ extension RunEvent.Kind {
             output.step == nil
                 ? (
                     "value.output",
-                    "something the command of one of `vars` wrote; joining the texts of one stream gives the whole stream"
+                    """
+                    something the command of one of `vars` wrote; joining the texts of one stream gives the whole \
+                    stream
+                    """
                 ) : ("step.output", "something a step wrote; joining the texts of one stream gives the whole stream")
         case .stepCancelRequested: ("step.cancel_requested", "a running step is to be stopped")
         case .stepSignal: ("step.signal", "a signal was sent to the step's processes")
@@ -179,12 +185,15 @@ extension RunEvent.Kind {
         case .stepFinished:
             (
                 "step.finished",
-                "a step has ended, whether it ran or not; exactly one for each step, and nothing of the step comes afterwards"
+                """
+                a step has ended, whether it ran or not; exactly one for each step, and nothing of the step comes \
+                afterwards
+                """
             )
         case .stepRestored:
             (
                 "step.restored",
-                "in a resumed run, in place of `step.started` and `step.finished`: the step's success is taken over"
+                "in a resumed run, in place of `step.started` and `step.finished`: the step's success is restored"
             )
         case .stepRerun: ("step.rerun", "in a resumed run: the step is about to run again")
         case .stepUndoes:
@@ -200,7 +209,7 @@ extension RunEvent.Kind {
         }
     }
 
-    /// True if the event has the round that `RunEvent` has. The end of a round says itself which one it was.
+    /// True if the event has the round of `RunEvent`. The end of a round has a field for its own round.
     var mayBeInRound: Bool {
         switch self {
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .warning, .runFinished:
@@ -209,8 +218,8 @@ extension RunEvent.Kind {
         }
     }
 
-    /// Goes through the fields that the record has beside those of all events. Returns the kind as a reader found it;
-    /// nil from another visitor.
+    /// Visits the fields that only this kind of record has. Returns the kind with the values read; nil unless the
+    /// visitor is a reader.
     func found<Visitor: RecordVisitor & ~Copyable>(by visitor: inout Visitor) -> RunEvent.Kind? {
         switch self {
         case .runStarted(var run):
@@ -301,7 +310,7 @@ extension RunEvent.Kind {
             return Visitor.isReader ? .stepRestored(step) : nil
         case .stepRerun(var step, var reason):
             visitor.step(&step)
-            visitor.field("reason", &reason, "why it is not taken over")
+            visitor.field("reason", &reason, "why it is not restored")
             return Visitor.isReader ? .stepRerun(step: step, reason: reason) : nil
         case .stepUndoes(var step, var undoing):
             visitor.step(&step)

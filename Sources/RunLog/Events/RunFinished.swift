@@ -10,7 +10,7 @@ package struct RunFinished: RecordFields, Sendable {
     package var tolerated: [String] = []
     package var cancelled: [String] = []
     package var notRun: [String] = []
-    /// The workflow's own, as in `StepFinished`.
+    /// The outputs of the workflow itself, as in `StepFinished`.
     package var outputs: [LoggedValue] = []
 
     package init() {}
@@ -35,16 +35,16 @@ package struct RunFinished: RecordFields, Sendable {
         package var outcome = StepOutcome.failure
         package var cause = Cause()
         package var file = ""
-        /// nil where the file does not say it, as for a `--timeout` of the run.
+        /// nil if the file is not to blame, as for a `--timeout` of the run.
         package var line: Int?
         package var status: ExitStatus?
-        /// The command at which the step's script failed; nil where that is not known, and for all but failures.
+        /// The command at which the step's script failed; nil if unknown, and for everything but failures.
         package var command: FailedCommand?
-        /// The last lines the step wrote, both streams in the order they arrived.
+        /// The last lines that the step wrote, both streams in the order of arrival.
         package var outputTail: [UInt8] = []
-        /// The step's script, secrets masked; nil where it has none. Not in the log.
+        /// The step's script with secrets masked; nil if it has none. Not in the log.
         package var script: String?
-        /// How much the step wrote in its last attempt. Not in the log.
+        /// The number of bytes that the step wrote in its last attempt. Not in the log.
         package var outputBytes = 0
 
         package init() {}
@@ -73,5 +73,27 @@ package struct RunFinished: RecordFields, Sendable {
             visitor.kept("output_bytes", &size)
             if Visitor.isReader { outputBytes = size ?? 0 }
         }
+    }
+}
+
+/// A request to stop the whole run, with the steps that it stops.
+package struct RunStopping: RecordFields, Sendable {
+    /// The origin of the request, such as `SIGINT`, `ctl` or `timeout`.
+    package var source = ""
+    package var cause = Cause()
+    /// The running steps that are asked to end; hooks continue.
+    package var steps: [String] = []
+    /// The longest grace of these steps; nil if none is asked to end.
+    package var grace: Duration?
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.field("source", &source, "who asked, such as `SIGINT`, `ctl`, `timeout` or `flowrun`")
+        visitor.field("cause", &cause, "why")
+        visitor.field("steps", &steps, "the running steps that are asked to end; hooks go on")
+        visitor.field(
+            "grace", &grace,
+            "seconds that the one with the longest grace may take; null where nothing is asked to end")
     }
 }

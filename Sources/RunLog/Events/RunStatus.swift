@@ -2,9 +2,9 @@
 package struct RunStatus: RecordFields, Sendable {
     package enum State: String, RecordWord, Sendable {
         case running
-        /// Its processes stand still until the run goes on.
+        /// Its processes are stopped until the run continues.
         case frozen
-        /// It has been asked to end and is still awaited.
+        /// It was asked to end and has not ended yet.
         case stopping
     }
 
@@ -12,9 +12,9 @@ package struct RunStatus: RecordFields, Sendable {
         package var step = ""
         /// From 1.
         package var attempt = 1
-        /// nil where there is no process yet.
+        /// nil if there is no process yet.
         package var pid: Int32?
-        /// Since the attempt began.
+        /// The time since the attempt began.
         package var duration = Duration.zero
         package var state = State.running
 
@@ -33,7 +33,7 @@ package struct RunStatus: RecordFields, Sendable {
     package struct RunningValue: RecordFields, RecordElement, Sendable {
         package var value = ValueID(name: "", group: nil)
         package var pid: Int32 = 0
-        /// Since its process was started.
+        /// The time since its process was started.
         package var duration = Duration.zero
         package var state = State.running
 
@@ -51,20 +51,20 @@ package struct RunStatus: RecordFields, Sendable {
     /// The workflow file as the user named it.
     package var file = ""
     package var name: String?
-    /// nil before the end of the run. After it the log is still being written.
+    /// nil before the end of the run. After the end, the log is still being written.
     package var outcome: StepOutcome?
-    /// Since the run started.
+    /// The time since the run started.
     package var elapsed = Duration.zero
-    /// How many steps may run at once.
+    /// The number of steps that may run at once.
     package var jobs = 0
-    /// Steps, instances counted one by one.
+    /// The number of steps, each instance counted.
     package var steps = 0
     package var isPaused = false
     /// True once the whole run has been asked to end.
     package var isStopping = false
-    /// Of the steps that have ended.
+    /// The outcomes of the steps that have ended.
     package var counts = OutcomeCounts()
-    /// Those that have been running longest first.
+    /// Running steps, the longest running first.
     package var running: [RunningStep] = []
     /// The running commands of `vars`, in the order of their starts.
     package var values: [RunningValue] = []

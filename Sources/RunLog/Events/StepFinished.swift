@@ -1,27 +1,27 @@
 package struct StepFinished: RecordFields, Sendable {
     package var step = ""
-    /// The number of the last attempt that had a process; 0 where none had.
+    /// The number of the last attempt that had a process; 0 if none had.
     package var attempt = 0
     package var outcome = StepOutcome.success
-    /// nil where no process was started, or none could be.
+    /// nil if no process was started, or none could be.
     package var status: ExitStatus?
     /// From the start of the first attempt's process to the end of the last one; nil if no process was started.
     package var duration: Duration?
     /// The duration of the last attempt alone; nil if it had no process.
     package var attemptDuration: Duration?
-    /// nil for a success, a chain down to a root for everything else.
+    /// nil for a success; for every other outcome a chain down to a root.
     package var cause: Cause?
-    /// Whether the step failed or timed out and that is tolerated (`continue-on-error`).
+    /// True if the step failed or timed out and that is tolerated (`continue-on-error`).
     package var isTolerated = false
-    /// What it hands on, in the order of the file; empty unless it succeeded.
+    /// The step's outputs in the order of the file; empty unless it succeeded.
     package var outputs: [LoggedValue] = []
     package var process = ProcessReport()
     /// As in `StepStarted`.
     package var item: String?
-    /// The step's `name`; nil where the file has none.
+    /// The step's `name`; nil if the file has none.
     package var name: String?
-    /// A digest of all that decided what it did, for a success or a tolerated failure; nil if a later run cannot take
-    /// its result over. Not in the log.
+    /// A digest of everything that decided what the step did, for a success or a tolerated failure; nil if a later
+    /// run cannot restore its result. Not in the log.
     package var definition: String?
 
     package init() {}
@@ -33,7 +33,10 @@ package struct StepFinished: RecordFields, Sendable {
         visitor.status(&status)
         visitor.field(
             "duration", &duration,
-            "seconds from the start of the first attempt's process to the end of the last; null where no process was started"
+            """
+            seconds from the start of the first attempt's process to the end of the last; null where no process was \
+            started
+            """
         )
         visitor.field(
             "attempt_duration", &attemptDuration,
@@ -54,21 +57,22 @@ package struct StepFinished: RecordFields, Sendable {
 package struct ProcessReport: RecordFields, Sendable {
     /// Bytes on both streams together.
     package var outputBytes = 0
-    /// Why the output may be incomplete, such as `held_open`; nil where it is whole.
+    /// The reason why the output may be incomplete, such as `held_open`; nil if it is complete.
     package var outputTruncated: String?
-    /// Bytes of it that are known to be lost.
+    /// The number of bytes of the output that are known to be lost.
     package var droppedBytes = 0
     /// nil if no process was waited for.
     package var usage: ResourceUsage?
-    /// How its processes were told from all others, `cgroup`, `guard` or `session`; nil if no process was started.
+    /// The means of distinguishing its processes from all others: `cgroup`, `guard` or `session`, or `detached` for
+    /// none; nil if no process was started.
     package var containment: String?
-    /// How many processes had left its session and had to be ended.
+    /// The number of processes that had left its session and had to be ended.
     package var escaped = 0
-    /// How many processes outlived its first one and had to be killed, wherever they were.
+    /// The number of processes that outlived its first one and had to be killed, escaped or not.
     package var leftBehind = 0
-    /// True if the kernel is known to have killed a process of it because memory was short.
+    /// True if the kernel is known to have killed one of its processes because memory was short.
     package var isOutOfMemory = false
-    /// The failed system call's error number where the process could not be started.
+    /// The error number of the failed system call if the process could not be started.
     package var errno: Int32?
 
     package init() {}
@@ -82,7 +86,11 @@ package struct ProcessReport: RecordFields, Sendable {
         ResourceUsage.fields(of: &usage, &visitor)
         visitor.field(
             "containment", &containment,
-            "how the step's processes were told from all others: `cgroup` by a folder of cgroup v2 and a mark that they inherit; `guard` by a mark that they inherit, under a process that adopts what leaves its parent; `session` by their session; `detached` not at all"
+            """
+            how the step's processes were told from all others: `cgroup` by a folder of cgroup v2 and a mark that \
+            they inherit; `guard` by a mark that they inherit, under a process that adopts what leaves its parent; \
+            `session` by their session; `detached` not at all
+            """
         )
         visitor.field("escaped", &escaped, "processes that had left the step's session and had to be ended")
         visitor.field("left_behind", &leftBehind, "processes that outlived the step's first one and were killed")
@@ -93,9 +101,9 @@ package struct ProcessReport: RecordFields, Sendable {
     }
 }
 
-/// The kernel's counts for the processes of a command that were waited for.
+/// The kernel's counts for those processes of a command that were waited for.
 package struct ResourceUsage: Sendable, Hashable {
-    /// Kibibytes.
+    /// In kibibytes.
     package let maxResident: Int
     /// CPU time.
     package let user: Duration

@@ -9,14 +9,14 @@ package struct StepStarted: RecordFields, Sendable {
     package var attempt = 0
     package var pid: Int32 = 0
     package var command = Command.script("")
-    /// Where the step stands in the workflow file.
+    /// The line of the step in the workflow file.
     package var line = 0
-    /// The values of the innermost fan-out around the step, in axis order, with commas between them; the id has only
-    /// their number where one of them is no plain word. Nil outside of a fan-out.
+    /// The values of the innermost enclosing fan-out, in axis order and separated by commas. nil outside of a
+    /// fan-out. The id has only the instance's number if one of the values is no plain word.
     package var item: String?
-    /// How people are to be shown what it writes; nil where the file does not say.
+    /// The way to show its output to users; nil if the file does not say.
     package var view: OutputView?
-    /// The step's `name`; nil where the file has none.
+    /// The step's `name`; nil if the file has none.
     package var name: String?
 
     package init() {}
@@ -33,7 +33,7 @@ package struct StepStarted: RecordFields, Sendable {
 }
 
 extension StepStarted.Command {
-    /// The fields of a process and its command.
+    /// Visits the fields of a process and its command.
     mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor, _ pid: inout Int32) {
         visitor.field("pid", &pid, FieldRule("process id", least: 1))
         var words: [String]?

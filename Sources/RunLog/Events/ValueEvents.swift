@@ -1,7 +1,7 @@
 /// The identity of one of `vars`: its name, and the group that declares it.
 package struct ValueID: Sendable, Hashable {
     package var name: String
-    /// The id of the group, or of one of its copies; nil for the top of the file.
+    /// The id of the group, or of one of its instances; nil at the top level of the file.
     package var group: String?
 
     package init(name: String, group: String?) {
@@ -9,7 +9,7 @@ package struct ValueID: Sendable, Hashable {
         self.group = group
     }
 
-    /// `vars.version`, or `release.vars.version` where a group declares it.
+    /// `vars.version`, or `release.vars.version` if a group declares it.
     package var words: String { group.map { "\($0).vars.\(name)" } ?? "vars.\(name)" }
 
     mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
@@ -18,7 +18,7 @@ package struct ValueID: Sendable, Hashable {
     }
 }
 
-/// The process of a command of `vars` exists.
+/// The process of a command of `vars` has been started.
 package struct ValueStarted: RecordFields, Sendable {
     package var value = ValueID(name: "", group: nil)
     package var pid: Int32 = 0

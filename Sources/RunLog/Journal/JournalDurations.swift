@@ -1,15 +1,16 @@
 internal import Basics
 internal import Glibc
 
-/// The durations of the steps of a run, by its journal. The rest of a record is not read.
+/// Reads the durations of a run's steps from its journal and skips the rest of each record.
 package enum JournalDurations {
-    /// `"event":"step.finished",` from its `v`: that letter hardly occurs earlier in a record, so `memchr` finds it at once.
+    /// `"event":"step.finished",` from its `v` on: that letter hardly occurs earlier in a record, so `memchr` finds
+    /// it at once.
     private static let event: StaticString = #"vent":"step.finished","#
-    /// The part of a record that has its event, in bytes.
+    /// The length of the part of a record that has its event, in bytes.
     private static let headSize = 256
 
-    /// Of steps that have succeeded, in the order of their ends; up to the first record that is not whole. None without
-    /// a journal.
+    /// Reports the steps that have succeeded, in the order of their ends, up to the first record that is not whole;
+    /// none if there is no journal.
     package static func read(in folder: Int32, _ note: (_ step: String, Duration) -> Void) {
         let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return }
@@ -18,7 +19,7 @@ package enum JournalDurations {
         while let (step, duration) = lines.next(end) { note(step, duration) }
     }
 
-    /// nil for the record of anything but the end of a step that has succeeded.
+    /// Returns nil unless the record is the end of a step that has succeeded.
     private static func end(_ record: UnsafeRawBufferPointer) -> (step: String, Duration)? {
         guard let rest = fields(ofEnd: record) else { return nil }
         var (step, duration): (String?, Duration?) = (nil, nil)
@@ -39,7 +40,7 @@ package enum JournalDurations {
         return (step, duration)
     }
 
-    /// What follows the event of a step's end; nil for other records.
+    /// Returns the fields after the event of a step's end; nil for other records.
     private static func fields(ofEnd record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let letter = Int32(event.utf8Start[0])
         var rest = UnsafeRawBufferPointer(rebasing: record.prefix(headSize))

@@ -1,38 +1,38 @@
 internal import Basics
 
-/// The first record of a journal: what a reader has to know of the run beside its events.
+/// The first record of a journal: what a reader has to know of the run besides its events.
 package struct JournalHeader: Sendable, Equatable {
     package let run: String
-    /// The workflow file as it was named.
+    /// The workflow file as the user named it.
     package let file: String
-    /// The same, absolute; nil for standard input.
+    /// The absolute path of the workflow file; nil for standard input.
     package let path: String?
     /// The workflow's name in the state directory; nil for standard input.
     package let workflow: String?
-    /// Wall clock at the start, microseconds since 1970 in UTC; only a label, since clocks are set.
+    /// Wall clock at the start, microseconds since 1970 in UTC. Only a label, since clocks are set.
     package let time: Int64
-    /// Larger than the numbers of the runs that began before it in the same state directory; 0 for runs of a version
+    /// Larger than the number of each run that began earlier in the same state directory; 0 for runs of a version
     /// that did not count them.
     package let number: Int
-    /// The run whose step has started this one; nil for none.
+    /// The run whose step has started this one; nil if there is none.
     package let parent: String?
-    /// The checksum of the key of its digests; nil if that is not known.
+    /// The checksum of the key of its digests; nil if unknown.
     package let key: String?
     /// The steps and groups that the command line chose; empty for all.
     package let targets: [String]
-    /// Parameters as they were given, `NAME=VALUE`, secrets masked.
+    /// Parameters as given, `NAME=VALUE`, with secrets masked.
     package let params: [String]
-    /// The run that this one resumes; nil where it begins afresh.
+    /// The run that this one resumes; nil if it resumes none.
     package let resumes: String?
-    /// The first of the runs of which each has resumed the one before.
+    /// The first run of the chain in which each run has resumed the one before.
     package let origin: String
-    /// What the marks of its processes have in common; nil where they have none.
+    /// The common part of the marks of its processes; nil if they have no marks.
     package let mark: UInt64?
-    /// Where the JSON log was written to as well; nil for nowhere.
+    /// The file of the JSON log; nil if there is none.
     package let logFile: String?
-    /// The path of the run's folder as it is shown to people; nil where it is not.
+    /// The path of the run's folder as shown to users; nil if it is not shown.
     package let folder: String?
-    /// The command that the log's summary names for more about a step; nil where it names none.
+    /// The command that the log's summary names for more about a step; nil if it names none.
     package let why: String?
 
     package init(
@@ -59,7 +59,7 @@ package struct JournalHeader: Sendable, Equatable {
         self.why = why
     }
 
-    /// The word in the field `event` of this record, which is no event of the run.
+    /// The value of the field `event` in this record, which is no event of the run.
     static let event = "journal"
     private static let version = 1
 
@@ -84,7 +84,7 @@ package struct JournalHeader: Sendable, Equatable {
         json.field("why", why)
     }
 
-    /// nil for a record of another kind, or of a version that is not known.
+    /// Returns nil for a record of another kind or of an unknown version.
     init?(_ record: JSONObject) {
         guard record.int("v") == Self.version, record.string("event") == Self.event, let run = record.string("run"),
             let file = record.string("file"), let time = record.string("time").flatMap(Timestamp.microseconds),

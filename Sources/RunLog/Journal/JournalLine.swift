@@ -1,16 +1,16 @@
 internal import Basics
 internal import Glibc
 
-/// The form of a record: one line, a JSON object whose last member is the checksum of what stands before it.
+/// The form of a record: one line with a JSON object whose last member is the checksum of all bytes before it.
 enum JournalLine {
-    /// No record is longer, in bytes; what is has not been written by a run.
+    /// The length of the longest record, in bytes; no run writes a longer one.
     static let longest = 256 << 20
 
     private static let prefix: StaticString = #","crc":""#
     private static let suffix: StaticString = #""}"#
     private static var sealSize: Int { prefix.utf8CodeUnitCount + CRC32C.digitCount + suffix.utf8CodeUnitCount }
 
-    /// Appends a record whose members `body` writes.
+    /// Appends a record; `body` writes its members.
     static func append(to json: inout JSONWriter, _ body: (inout JSONWriter) -> Void) {
         let start = json.count
         json.object { json in
@@ -21,8 +21,9 @@ enum JournalLine {
         json.newline()
     }
 
-    /// The record in a line without its end; nil unless it is whole and unchanged. The first line may have the second one,
-    /// which is like it, in itself: then the end between them has changed.
+    /// Returns the record in a line without its line feed; nil unless it is whole and unchanged. The first two lines
+    /// of a journal are equal. If the line feed between them has changed, they form one line, whose second half is
+    /// returned.
     static func text(of line: UnsafeRawBufferPointer, isFirst: Bool) -> UnsafeRawBufferPointer? {
         if isIntact(line) { return line }
         guard isFirst, line.count % 2 == 1 else { return nil }
@@ -30,18 +31,18 @@ enum JournalLine {
         return isIntact(copy) ? copy : nil
     }
 
-    /// What a line without its end says; nil unless it is whole and unchanged.
+    /// Parses a line without its line feed; nil unless it is whole and unchanged.
     static func object(_ line: UnsafeRawBufferPointer) -> JSONObject? {
         guard isIntact(line) else { return nil }
         return JSONObject(line)
     }
 
-    /// True if a line may be a record, by the bytes read so far.
+    /// True if a line that begins with these bytes may be a record.
     static func mayBegin(with bytes: ArraySlice<UInt8>) -> Bool {
         bytes.count <= longest && bytes.first ?? UInt8(ascii: "{") == UInt8(ascii: "{")
     }
 
-    /// True if a line without its end is whole and unchanged.
+    /// True if a line without its line feed is whole and unchanged.
     static func isIntact(_ line: UnsafeRawBufferPointer) -> Bool {
         guard line.count > sealSize else { return false }
         let content = line.count - sealSize

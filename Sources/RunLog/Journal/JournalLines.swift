@@ -1,14 +1,14 @@
 internal import Basics
 internal import Glibc
 
-/// The whole records at the start of a journal, one after the other.
+/// The whole records at the start of a journal, in order.
 struct JournalLines {
     private static let chunkSize = 64 << 10
     private static let newline = Int32(UInt8(ascii: "\n"))
 
-    /// How many bytes the records so far take.
+    /// The size of the records read so far, in bytes.
     private(set) var size = 0
-    /// The end of the records, if the file goes on after it.
+    /// The end of the records, if the file continues after it with something that is no torn record.
     private(set) var damage: JournalDamage?
     /// The first of the first three lines that was changed.
     private(set) var skipped: JournalDamage?
@@ -16,15 +16,15 @@ struct JournalLines {
     private(set) var place = JournalDamage(offset: 0, line: 0)
     private let descriptor: Int32
     private var buffer: [UInt8] = []
-    /// Where the next line begins.
+    /// The start of the next line in `buffer`.
     private var start = 0
     private var isOver = false
-    /// Why the file could not be read any further; nil where it could.
+    /// The error that ended reading; nil if there was none.
     private(set) var failure: SystemError?
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-    /// The next record; nil at the end, and for good at a line that was torn or changed.
+    /// Returns the next record; nil at the end, and from then on after a torn or changed line.
     mutating func next() -> JSONObject? { next(JSONObject.init) }
 
     /// The first result of `read` that is not nil, record by record; nil at the end or at a damaged line.
@@ -40,8 +40,8 @@ struct JournalLines {
             }
             let next = JournalDamage(offset: size, line: place.line + 1)
             if !isIntact {
-                // The record about the run as a whole is there twice, so that one may be lost. A changed byte may have
-                // become a line end and split one line in two.
+                // The header is written twice, so that one of the two lines may be lost. A changed byte may have
+                // become a line feed and split one line in two.
                 guard next.line <= 3 else {
                     damage = next
                     break
@@ -78,8 +78,8 @@ struct JournalLines {
         }
     }
 
-    /// A run that is killed leaves the beginning of a record, and a machine that stops may leave zeros. Where records
-    /// follow, or nothing but the end of a line is missing or another byte, it was something else.
+    /// Ignores a torn end: a killed run leaves the beginning of a record, and a machine that stops may leave zeros.
+    /// It is damage if records follow, or if only the line feed is missing or has changed.
     private mutating func judgeEnd() {
         guard !buffer.isEmpty, !JournalHold.isTaken(descriptor) else { return }
         let isWhole = buffer.dropLast().withUnsafeBytes { JournalLine.isIntact($0) }

@@ -3,42 +3,42 @@ internal import Glibc
 
 /// Reads a run's journal from its start, record by record, up to the first that is not whole. Changes nothing.
 ///
-/// Nothing after a changed record is handed out, and the records before it are not all that happened: a step may have
-/// been undone since. Code that acts on a journal looks at `damage` first.
+/// Returns nothing after a changed record. The records before it are then not all that happened: a step may have been
+/// undone since. Code that acts on a journal must check `damage` first.
 package final class JournalReader: OutputPlaces {
     package let header: JournalHeader
-    /// Whether the run's last event has been read.
+    /// True once the run's last event has been read.
     package private(set) var isFinished = false
-    /// How much of the steps' output is not there, in bytes, as far as events have been read: it was too long to keep,
-    /// or its file is gone.
+    /// The size of the steps' output that cannot be read, in bytes, for the events read so far: it was too long to
+    /// keep, or its file is gone.
     package private(set) var missingOutput = 0
-    /// How many bytes are there and do not match their checksum; they count as missing.
+    /// The number of bytes that do not match their checksum; they count as missing.
     package private(set) var changedOutput = 0
-    /// The steps whose output is missing, in the order in which it begins, each with how much.
+    /// The steps whose output is missing, in the order of the first loss, each with the number of missing bytes.
     package private(set) var stepsWithMissingOutput: [(step: String, size: Int)] = []
     private var missingIndices: [String: Int] = [:]
     private var ownDamage: JournalDamage?
     package private(set) var lastPlace: OutputPlace?
-    /// The output of the event that came last, to be read again later; nil if it is in the journal itself.
+    /// The output of the last event, to be read again later; nil if it is in the journal itself.
     package private(set) var lastPiece: OutputPiece?
-    /// Why the output of the event that came last is not all there; nil where it is, and for all other events.
+    /// The reason why the output of the last event is incomplete; nil if it is complete, and for all other events.
     package private(set) var lastLoss: OutputLoss?
     private let folder: Int32
     private let descriptor: Int32
     private var lines: JournalLines
     private var nextSequence = 0
-    /// A record that stands for more events than have been handed out, and for how many.
+    /// A record that represents several events, and how many of them are not yet delivered.
     private var repeated: (record: JSONObject, rest: Int)?
-    /// The files of steps that run.
+    /// The output files of running steps.
     private var files: [String: OutputFile] = [:]
-    /// Where the output of running attempts is.
+    /// The files with the output of running attempts.
     private var places: [StepOutput.Writer: Place] = [:]
-    /// By step that has ended: names of files with all that its last attempt wrote.
+    /// By finished step: the name of the file with the whole output of its last attempt.
     private var wholeFiles: [String: String] = [:]
 
-    /// What one record can miss, in bytes; one that says more was not written by flowrun.
+    /// The most bytes that one record can miss; flowrun writes no record with more.
     private static let mostMissing = 1 << 44
-    /// The most output that one record stands for, in bytes.
+    /// The most output of one record, in bytes.
     private static let largestPiece = 64 << 20
 
     private struct Place {
@@ -47,8 +47,8 @@ package final class JournalReader: OutputPlaces {
         var isWhole = true
     }
 
-    /// Opens the journal in the folder of its run, which has to stay open. Nil if there is none, or it does not begin as
-    /// one. Throws where its beginning cannot be read.
+    /// Opens the journal in the folder of its run; the folder must stay open. Returns nil if there is no journal, or
+    /// it does not begin with a header. Throws if its beginning cannot be read.
     package init?(in folder: Int32) throws(SystemError) {
         let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return nil }
@@ -66,7 +66,7 @@ package final class JournalReader: OutputPlaces {
 
     deinit { close(descriptor) }
 
-    /// True for the journal of a run that was killed before it had written its beginning.
+    /// True for the journal of a run that was killed before it had written the header.
     package static func isCutShort(in folder: Int32) -> Bool {
         let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { return false }
@@ -75,20 +75,22 @@ package final class JournalReader: OutputPlaces {
         return lines.next() == nil && lines.damage == nil && lines.skipped == nil
     }
 
-    /// Whether the run is alive.
+    /// True if the run is alive.
     package var isLive: Bool { JournalHold.isTaken(descriptor) }
 
-    /// Why the journal could not be read any further; nil where it could, and where it is torn.
+    /// The error that ended reading; nil if there was none, and for a torn end.
     package var failure: SystemError? { lines.failure }
 
-    /// Where the journal was changed after its run wrote it; nil as far as it has been read, and for an end that is
-    /// torn.
+    /// The place at which the journal was changed after its run wrote it; nil if the part read so far is unchanged,
+    /// and for a torn end.
     package var damage: JournalDamage? { ownDamage ?? lines.damage }
 
-    /// How many bytes the records that were read take; what follows them is torn, once the last event has been read.
+    /// The size of the records read so far, in bytes; once the last event has been read, the rest of the file is
+    /// torn.
     package var validSize: Int { lines.size }
 
-    /// Hands out the next event and returns true; false once there is none. What it lends is valid during the call.
+    /// Passes the next event to `take` and returns true; false if there is none. Borrowed bytes of the event are
+    /// valid only during the call.
     package func next(_ take: (RunEvent) -> Void) -> Bool {
         guard !isFinished, damage == nil, let (record, number) = nextRecord() else { return false }
         lastPlace = nil
@@ -102,7 +104,7 @@ package final class JournalReader: OutputPlaces {
         nextSequence += 1
         switch event.kind {
         case .stepOutput(var output):
-            // Of those that one record stands for, the first has all.
+            // Of the events of one record, the first has all bytes.
             let bytes = number == 0 ? self.bytes(of: output, record) : []
             bytes.withUnsafeBytes { bytes in
                 output.bytes = bytes
@@ -126,7 +128,7 @@ package final class JournalReader: OutputPlaces {
         wholeFiles[step].flatMap { name in header.folder.map { "\($0)/\(name)" } }
     }
 
-    /// The record of the next event, and which of the events that it stands for that is.
+    /// Returns the record of the next event, and the index of the event among those that the record represents.
     private func nextRecord() -> (JSONObject, number: Int)? {
         if let (record, rest) = repeated.take(), let count = record.int("events") {
             if rest > 1 { repeated = (record, rest - 1) }
@@ -203,19 +205,19 @@ package struct OutputPiece: Sendable {
     let name: String
     let offset: Int
     let count: Int
-    /// nil from a version that wrote none.
+    /// The checksum; nil if written by a version without checksums.
     let sum: String?
 
     fileprivate func matches(_ bytes: [UInt8]) -> Bool { sum.map { $0 == CRC32C.digits(of: bytes) } ?? true }
 
-    /// Reads it from the folder of its run; nil if it has changed or is gone.
+    /// Reads the piece from the folder of its run; nil if it has changed or is gone.
     package func bytes(in folder: Int32) -> [UInt8]? {
         let bytes = OutputFile.existing(name, in: folder)?.bytes(from: offset, count: count)
         return bytes.flatMap { matches($0) ? $0 : nil }
     }
 }
 
-/// Why bytes of an output cannot be read.
+/// The reason why bytes of an output cannot be read.
 package enum OutputLoss: Sendable {
     /// They were not kept, or their file is gone.
     case missing
@@ -223,9 +225,9 @@ package enum OutputLoss: Sendable {
     case changed
 }
 
-/// The place at which a journal has changed since its run wrote it; a torn end is no damage.
+/// The place at which a journal was changed after its run wrote it; a torn end is no damage.
 package struct JournalDamage: Sendable, Hashable {
-    /// From the start of the file to that of the line, in bytes.
+    /// The start of the line, in bytes from the start of the file.
     package let offset: Int
     /// The number of the line, from 1.
     package let line: Int

@@ -1,46 +1,46 @@
 package import Basics
 internal import Glibc
 
-/// Writes a run's journal: every event as one record, behind a header. It is to be the first of the reporters, so that
-/// what another one shows is in the journal.
+/// Writes a run's journal: a header, then one record for every event. It must be the first reporter, so that the
+/// journal has whatever another reporter shows.
 ///
-/// Records wait in memory until `flush`, which is called before flowrun waits for anything. The end of a step that had a
-/// process is written at once: nothing that depends on it may have begun before. After a failed write nothing more is
-/// written, and the file ends behind its last whole record.
+/// Records are buffered until `flush`, which is called before flowrun waits for anything. The end of a step that had
+/// a process is written at once: no dependent step may start before that. After a failed write nothing more is
+/// written, and the file ends with its last whole record.
 package final class JournalWriter: Reporter, OutputPlaces {
     package static let fileName = "journal.jsonl"
-    /// How much may wait for `flush`.
+    /// The most bytes that may wait for `flush`.
     private static let bufferLimit = 256 << 10
     /// The default of `outputLimit`, in bytes.
     package static let standardOutputLimit = 128 << 20
 
-    /// Why the journal is incomplete; nil as long as it is not.
+    /// The error that made the journal incomplete; nil while it is complete.
     package private(set) var failure: SystemError?
-    /// What has been written to files beside the journal, in bytes.
+    /// The size of the output written to files beside the journal, in bytes.
     package private(set) var outputSize = 0
     package private(set) var lastPlace: OutputPlace?
     private let folder: Int32
     private let path: String?
     private let descriptor: Int32
     private let isDurable: Bool
-    /// How many bytes of the journal the records of output in files may take.
+    /// The most bytes of the journal that records of output in files may take.
     private let recordLimit: Int
     private var recordSize = 0
     private var room: OutputRoom
     private var json = JSONWriter(capacity: 16 * 1024)
-    /// The latest output events of which nothing is kept; one record will stand for all of them.
+    /// The latest output events whose bytes are not kept; one record will represent them all.
     private var dropped: DroppedOutput?
     private var size = 0
     /// By writer, for running attempts that have written something.
     private var outputs: [StepOutput.Writer: KeptOutput] = [:]
-    /// Whether files were made since the folder was last written through to the disk.
+    /// True if files were made since the last `fsync` of the folder.
     private var hasNewFiles = false
-    /// By step, of attempts that have ended: names of files.
+    /// Names of files by step, for attempts that have ended.
     private var files: [String: String] = [:]
 
-    /// Makes the journal in the folder of its run, which is open until `close`, and holds it as that of a live run.
-    /// `isDurable`: what a step depends on is on the disk before the step starts.
-    /// `outputLimit` is how much output is kept in files, in bytes, beside the end of each step.
+    /// Makes the journal in the folder of its run, which must stay open until `close`, and marks the run as live.
+    /// With `isDurable`, everything that a step depends on is on the disk before the step starts. `outputLimit` is
+    /// the number of bytes of output kept in files, besides the end of each step's output.
     package init(
         in folder: Int32, _ header: JournalHeader, isDurable: Bool = false, outputLimit: Int = standardOutputLimit
     ) throws(SystemError) {
@@ -52,7 +52,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         descriptor = try Self.makeFile(in: folder)
         JournalHold.take(descriptor)
         JournalLine.append(to: &json, header.write)
-        // Twice, since without the header nothing else about the run is known, and not even that there was one.
+        // Written twice: without the header nothing else about the run would be known, not even that it existed.
         json.repeatAll()
         flush()
         if isDurable, fsync(folder) != 0 { throw .last }
@@ -61,7 +61,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     deinit { close(descriptor) }
 
-    /// An empty one that is there already, as in the folder of an earlier run, will do.
+    /// Accepts an existing journal that is empty, as an earlier run's folder may have one.
     private static func makeFile(in folder: Int32) throws(SystemError) -> Int32 {
         let file = openat(folder, fileName, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
@@ -101,15 +101,15 @@ package final class JournalWriter: Reporter, OutputPlaces {
         if json.count > Self.bufferLimit { flush() }
     }
 
-    /// True once output has not been kept because there was too much of it.
+    /// True once output was not kept because of the limit.
     package var isOverLimit: Bool { room.isExceeded }
 
     package func file(ofStep step: String) -> String? {
         files[step].flatMap { name in path.map { "\($0)/\(name)" } }
     }
 
-    /// Writes what waits. `isGoingOn`: only what a reader would miss if the run were killed; how much is not kept may
-    /// still be counted together.
+    /// Writes the buffered records. With `isGoingOn`, writes only what a reader would miss if the run were killed:
+    /// further dropped output may still be added to its record.
     package func flush(isGoingOn: Bool = false) {
         if !isGoingOn { appendDropped() }
         guard json.count > 0, failure == nil else { return }
@@ -135,7 +135,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
     }
 
     private func report(_ output: StepOutput, _ event: RunEvent) {
-        // Taken out, so that what it holds is not copied with each piece.
+        // Removed from the dictionary, so that changing its content does not copy it.
         var kept = outputs.removeValue(forKey: output.writer) ?? KeptOutput(attempt: output.attempt)
         if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt, after: kept) }
         if output.stream == .stdout { kept.noteReader() }
@@ -184,13 +184,13 @@ package final class JournalWriter: Reporter, OutputPlaces {
         size += bytes.count
     }
 
-    /// Takes the beginning of a record away again that stands at the end of the file.
+    /// Removes the beginning of a record from the end of the file.
     private func cut(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         let whole = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < offset { ftruncate(descriptor, off_t(size + whole)) }
     }
 
-    /// The data of the step's file, and the names of all that are new.
+    /// Syncs the data of the step's files, and the folder if it has new files.
     private func sync(_ output: KeptOutput) throws(SystemError) {
         try output.sync()
         guard hasNewFiles else { return }
@@ -206,7 +206,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
 }
 
 extension JSONWriter {
-    /// What a step has written: where it is kept, or itself if it is in no file.
+    /// Writes the output of a step: its place if it is in a file, otherwise the bytes themselves.
     fileprivate mutating func bytes(_ bytes: UnsafeRawBufferPointer, at place: KeptOutput.Place?) {
         if let place {
             field("file", place.name)
@@ -218,5 +218,31 @@ extension JSONWriter {
         } else {
             field("base64", Base64.text(of: bytes))
         }
+    }
+}
+
+/// Marks a run as live: a lock on its journal, which is only tested and never waited for.
+enum JournalHold {
+    /// `F_OFD_GETLK` and `F_OFD_SETLK` of fcntl(2), which Swift does not import.
+    private static let getCommand: Int32 = 36
+    private static let setCommand: Int32 = 37
+
+    private static var wholeFile: flock {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        return lock
+    }
+
+    /// Takes the lock for the rest of the process. Has no effect on a file system without such locks.
+    static func take(_ journal: Int32) {
+        var lock = wholeFile
+        _ = fcntl(journal, setCommand, &lock)
+    }
+
+    /// True if another process holds the lock, that is, writes the journal.
+    static func isTaken(_ journal: Int32) -> Bool {
+        var lock = wholeFile
+        return fcntl(journal, getCommand, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
     }
 }

@@ -1,36 +1,36 @@
 internal import Basics
 internal import Glibc
 
-/// The output of one attempt so far. It is kept in the journal at first, then in a file of its own, and once the run
-/// has no room left, in files of which only the last two stay. The file starts with what the journal has, so that
-/// people can read it.
+/// The output of one attempt so far. It is kept in the journal at first, then in a file of its own. Once the run has
+/// no room left, it goes to further files, of which only the last two remain. The attempt's file begins with the part
+/// that is in the journal, so that users can read it as a whole.
 struct KeptOutput {
-    /// Up to this many bytes stand in the journal itself.
+    /// Up to this many bytes are in the journal itself.
     static let inlineLimit = 32 << 10
-    /// How much of the end is always kept, at least.
+    /// The least size of the end that is always kept.
     static let tailSize = 64 << 10
 
     struct Place {
         let file: OutputFile
         let name: String
         let offset: Int
-        /// True if the file may go before the step has ended.
+        /// True if the file may be removed before the step has ended.
         let isPassing: Bool
     }
 
-    /// A file with all the output of an attempt, or its beginning.
+    /// A file with the whole output of an attempt, or with its beginning.
     struct File {
         let name: String
-        /// Where the part that is always kept begins, at a whole piece.
+        /// The start of the part that is always kept; the start of a piece.
         let end: Int
     }
 
     let attempt: Int
-    /// True if others read its standard output.
+    /// True if other steps read its standard output.
     private(set) var isRead = false
     /// Files of earlier attempts of the same step.
     private var earlier: [File] = []
-    /// What stands in the journal, until there is a file.
+    /// The bytes that are in the journal, until there is a file.
     private var inline: [UInt8] = []
     private var file: OutputFile?
     private var name = ""
@@ -44,19 +44,19 @@ struct KeptOutput {
         earlier = other?.files ?? []
     }
 
-    /// Writes the files, if there are any, through to the disk.
+    /// Syncs the files, if any, to the disk.
     func sync() throws(SystemError) {
         try file?.sync()
         try tail?.sync()
     }
 
-    /// Whether there is a file.
+    /// True if part of the output is in a file.
     var hasFile: Bool { file != nil || tail != nil }
 
     /// True once only the end is kept.
     private(set) var isCut = false
 
-    /// The name of the file that has everything; nil where there is none.
+    /// The name of the file with the whole output; nil if there is none.
     var wholeFile: String? { isCut || file == nil ? nil : name }
 
     /// Files of all attempts so far, oldest first.
@@ -67,20 +67,20 @@ struct KeptOutput {
 
     mutating func noteReader() { isRead = true }
 
-    /// True if so many more bytes still go to the journal.
+    /// True if `count` more bytes still go to the journal.
     func isInline(_ count: Int) -> Bool { !hasFile && !isCut && inline.count + count <= Self.inlineLimit }
 
-    /// How much the attempt's file grows for so many more bytes; nil if they go elsewhere.
+    /// The number of bytes by which the attempt's file grows for `count` more bytes; nil if they do not go there.
     func growth(by count: Int) -> Int? { isInline(count) || isCut ? nil : inline.count + count }
 
-    /// Gives up what is kept: not even the end stays.
+    /// Keeps no further output of this attempt in the journal or its file.
     mutating func giveUp() {
         isCut = true
         inline = []
     }
 
-    /// Keeps a piece, or returns nil if its place is the journal. `sequence` makes the files' names unique; without
-    /// `hasRoom` the attempt's file does not grow.
+    /// Keeps a piece and returns its place; nil if that is the journal. `sequence` makes the names of files unique.
+    /// Without `hasRoom` the attempt's file does not grow.
     mutating func keep(
         _ bytes: UnsafeRawBufferPointer, of step: String, _ sequence: Int, in folder: Int32, hasRoom: Bool
     ) throws(SystemError) -> Place? {
@@ -116,8 +116,8 @@ struct KeptOutput {
         inline = []
     }
 
-    /// `compile.1.17`: characters that are not plain are replaced. A retried group has attempts of one number twice, so
-    /// only the last number makes the name unique.
+    /// Returns a name such as `compile.1.17`, with an underscore for each character that is not plain. The attempts
+    /// of a retried group have the same numbers again, so only the last number makes the name unique.
     private static func name(_ step: String, _ attempt: Int, _ sequence: Int) -> String {
         let plain = String(decoding: step.utf8.prefix(100).map { isPlain($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
         return "\(plain).\(attempt).\(sequence)"
@@ -133,8 +133,8 @@ struct KeptOutput {
     }
 }
 
-/// The end of an attempt's output, in two files by turns: when one is full, the next one begins, and the one before it
-/// goes.
+/// The end of an attempt's output, in two files: when one is full, the next one begins, and the one before it is
+/// removed.
 private struct OutputTailFiles {
     private let name: String
     private var number = 0

@@ -1,13 +1,13 @@
 internal import Basics
 internal import Glibc
 
-/// The file beside the journal with all that one attempt of a step has written, where that is too long for the journal
-/// itself; or only its end, where the run had no room for the rest.
+/// The file beside the journal with the output of one attempt that is too long for the journal; or only the end of
+/// that output, if the run had no room for the rest.
 final class OutputFile: OutputSource, Sendable {
     private let descriptor: Int32
-    /// How many bytes were written before those in the file.
+    /// The number of bytes of the output before those in the file.
     let missing: Int
-    /// Where the output begins in the file.
+    /// The offset in the file at which the output begins.
     private let start: Int
 
     private init(descriptor: Int32, missing: Int = 0, start: Int = 0) {
@@ -18,14 +18,14 @@ final class OutputFile: OutputSource, Sendable {
 
     deinit { close(descriptor) }
 
-    /// Makes a file that does not exist yet.
+    /// Makes a file; throws if it exists.
     static func make(_ name: String, in folder: Int32) throws(SystemError) -> OutputFile {
         let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
         return OutputFile(descriptor: file)
     }
 
-    /// Opens the file of this name, or the one with the end that was kept of it.
+    /// Opens the file of this name, or the file with the part of its end that was kept.
     static func existing(_ name: String, in folder: Int32) -> OutputFile? {
         guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else { return nil }
         if let file = opened(name, in: folder) { return OutputFile(descriptor: file) }
@@ -53,7 +53,7 @@ final class OutputFile: OutputSource, Sendable {
         }
     }
 
-    /// nil unless so many bytes can be read there.
+    /// Reads exactly `count` bytes; nil if that is not possible.
     func bytes(from offset: Int, count: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             filled = (try? read(into: UnsafeMutableRawBufferPointer(buffer), from: offset)) ?? 0
@@ -76,7 +76,7 @@ final class OutputFile: OutputSource, Sendable {
         return filled
     }
 
-    /// Writes it through to the disk.
+    /// Syncs the file's data to the disk.
     func sync() throws(SystemError) { if fdatasync(descriptor) != 0 { throw .last } }
 }
 
@@ -86,8 +86,8 @@ extension OutputFile {
     private static let endSuffix = ".end"
     private static let noticeWords = " bytes before this were not kept]\n"
 
-    /// Leaves only the end of a file, by copying it to another one; a process that has the first one open can read on.
-    /// Returns how many bytes that saves.
+    /// Keeps only the end of a file, by copying it to another one, so that processes that have the first one open can
+    /// continue to read. Returns the number of bytes saved.
     static func cut(_ name: String, before missing: Int, in folder: Int32) throws(SystemError) -> Int {
         guard let descriptor = opened(name, in: folder) else { return 0 }
         let whole = OutputFile(descriptor: descriptor)
@@ -131,7 +131,7 @@ extension OutputFile {
         if let failure { throw failure }
     }
 
-    /// How many bytes the notice at the start of a file says are missing, and the notice's length.
+    /// Parses the notice at the start of a file: the number of missing bytes, and the length of the notice.
     private static func notice(of file: Int32) -> (missing: Int, length: Int)? {
         let head = [UInt8](unsafeUninitializedCapacity: 64) { buffer, filled in
             filled = max(pread(file, buffer.baseAddress, buffer.count, 0), 0)

@@ -2,7 +2,7 @@ internal import Basics
 
 /// The JSON Lines log: one record per event, one write per record (schema/flowrun-event.schema.json).
 ///
-/// One rule for fields: a record has every field of its event; a field that does not apply is `null`.
+/// A record has every field of its event; a field that does not apply is `null`.
 package final class JSONLinesReporter: Reporter {
     private let sink: any RecordSink
     private var json = JSONWriter(capacity: 16 * 1024)

@@ -1,13 +1,12 @@
 internal import Basics
 
-/// `--log quiet`: the summary where something went wrong, nothing else.
+/// `--log quiet`: only the summary, and only if the run did not succeed.
 package final class QuietReporter: Reporter {
     private let sink: any RecordSink
     private let summary: RunSummary
     private var text: LogText
 
-    /// `logFile` is the file that the JSON log is written to as well, nil for none; `view` and `outputs` as for the text
-    /// log.
+    /// `logFile` is the file of the JSON log, nil if there is none; `view` and `outputs` as for the text log.
     package init(
         sink: any RecordSink, view: RunView, isColored: Bool, logFile: String? = nil,
         outputs: (any OutputPlaces)? = nil

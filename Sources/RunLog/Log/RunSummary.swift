@@ -1,6 +1,6 @@
 internal import Basics
 
-/// The last part of the text log: every error once more, what came of them, and the counts.
+/// The last part of the text log: every error again, its consequences, and the counts.
 struct RunSummary {
     private static let namesKept = 8
     private static let scriptLines = 20
@@ -9,11 +9,12 @@ struct RunSummary {
     private let logFile: String?
     private let why: String?
     private let outputs: (any OutputPlaces)?
-    /// Failed steps whose output stands in the log already as it came.
+    /// Failed steps whose output is already in the log.
     private var shown: Set<String> = []
 
-    /// `view` and `outputs`, which is nil where output is not kept, are told of each event first. `logFile` is the file
-    /// that has all output, `why` the command that tells more of a step whose id follows it; nil where there is none.
+    /// `view` and `outputs` receive each event before the summary's reporter; `outputs` is nil if output is not kept.
+    /// `logFile` is the file with all output, nil if there is none. `why` is the command that explains a step, given
+    /// its id as the next argument; nil if there is none.
     init(view: RunView, logFile: String?, why: String? = nil, outputs: (any OutputPlaces)? = nil) {
         self.view = view
         self.logFile = logFile
@@ -21,10 +22,10 @@ struct RunSummary {
         self.outputs = outputs
     }
 
-    /// Notes that the output of a failed step has been shown as it came and need not be shown again.
+    /// Notes that the output of a failed step is in the log already, so that the summary does not repeat it.
     mutating func noteShown(_ step: String) { shown.insert(step) }
 
-    /// Writes the whole summary; `flush` is called between its parts so that a long one does not pile up.
+    /// Writes the whole summary and calls `flush` between its parts, so that a long summary is not held in memory.
     func write(_ run: RunFinished, to text: inout LogText, flush: (inout LogText) -> Void) {
         if !run.errors.isEmpty {
             text.newline()
@@ -46,7 +47,7 @@ struct RunSummary {
             text.newline()
         }
         let victims = view.victims(named: Self.namesKept)
-        // Where all is well, the reason why each step had nothing to do is only noise.
+        // In a successful run, a reason for each skipped step is only noise.
         let isBrief = run.outcome == .success && victims.count { $0.outcome == .skipped } > 1
         if isBrief { writeSkipped(to: &text) }
         for group in victims where !(isBrief && group.outcome == .skipped) {
@@ -69,7 +70,7 @@ struct RunSummary {
         if let line = failure.command?.line ?? failure.line { text.add(":\(line)") }
         text.add(")")
         text.newline()
-        // A script that nothing more is known of is all there is to look at.
+        // If nothing more is known, the script is all that can help.
         if failure.command == nil, failure.cause.root.kind == .exit, let script = failure.script {
             write(script: script, to: &text)
         }
@@ -127,5 +128,19 @@ extension StepOutcome {
         case .cancelled: .caution
         case .skipped, .notRun: .faint
         }
+    }
+}
+
+/// The number of steps of a run, in words: those known in advance, and those that it will make.
+package enum StepCount {
+    /// The most names that are shown; more fan-outs are only counted.
+    private static let namesShown = 3
+
+    /// `2 steps`, or `2 steps and the copies of build` if their number becomes known only during the run.
+    package static func words(_ steps: Int, andCopiesOf fanOuts: [String]) -> String {
+        let known = "\(steps) step\(steps == 1 ? "" : "s")"
+        guard !fanOuts.isEmpty else { return known }
+        let names = fanOuts.count > namesShown ? "\(fanOuts.count) fan-outs" : fanOuts.joined(separator: ", ")
+        return "\(known) and the copies of \(names)"
     }
 }

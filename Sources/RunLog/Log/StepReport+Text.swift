@@ -1,8 +1,8 @@
 internal import Basics
 
 extension StepReport {
-    /// Whole lines: the step, then the links of the chain down to its root, then the root's output. `find` tells of the
-    /// root, `file` which file has all of its output; nil for unknown.
+    /// Returns whole lines: the step, then the links of the chain down to its root, then the root's output. `find`
+    /// returns the report of the root, `file` the path with all of a step's output; nil for unknown.
     package func text(file: (String) -> String? = { _ in nil }, _ find: (String) -> StepReport?) -> String {
         var (writer, tail) = (step, outputTail ?? [])
         if tail.isEmpty, case .step(let root) = cause?.root.subject, root != step {
@@ -11,7 +11,7 @@ extension StepReport {
         return text(with: tail, in: file(writer))
     }
 
-    /// `attempt 3, after exit 1, exit 1`; empty where there is nothing to say.
+    /// `attempt 3, after exit 1, exit 1`; empty if there is nothing to say.
     private var details: [String] {
         var details: [String] = []
         if let attempt, attempt > 1 {
@@ -22,7 +22,7 @@ extension StepReport {
         return details
     }
 
-    /// `outputFile` has all of the output that `tail` is the end of; nil where none has.
+    /// `outputFile` has the whole output of which `tail` is the end; nil if no file has.
     private func text(with tail: [UInt8], in outputFile: String?) -> String {
         var text = LogText(isColored: false)
         text.add("\(InstanceValues.title(step, item: item)): \(outcome?.rawValue ?? state ?? "unknown")")
@@ -31,7 +31,7 @@ extension StepReport {
         var next = cause
         var isFirst = true
         while let link = next {
-            // The first link is about the step itself, or says its subject.
+            // The first link is about the step itself, or has a subject of its own.
             let isOwn = isFirst && (link.cause != nil || link.subject.words == step) || link.kind == .member
             text.add(isFirst ? "  " : "  because ")
             text.add(isOwn || link.subject == .run ? link.ownWords : "\(link.subject.words): \(link.message)")

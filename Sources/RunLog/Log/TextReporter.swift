@@ -1,22 +1,22 @@
 internal import Basics
 
-/// The log for people: one line per completion or error, the steps' output as `OutputMode` says, a summary at the end.
+/// The log for users: one line per completion or error, the steps' output as `OutputMode` says, a summary at the end.
 ///
-/// flowrun's own lines begin with a space, a digit or a letter; a line that a step wrote stands behind `| ` or `[id] `,
-/// so that no output can pass for a line of flowrun's. Lines behind `| ` belong to the step that the last line of
-/// flowrun's names: its end, or `running` while it is the only step that runs and is shown as it writes.
+/// flowrun's own lines begin with a space, a digit or a letter. Lines of steps begin with `| ` or `[id] `, so that no
+/// output can pass for a line of flowrun's. Lines with `| ` belong to the step in the last line of flowrun's: its
+/// end, or `running` if it is the only running step and is shown as it writes.
 package final class TextReporter: Reporter {
     package struct Options: Sendable {
         /// nil: as the file says for each step, else grouped.
         package var output: OutputMode?
         package var isColored: Bool
-        /// Also says when steps and groups start, which signals were sent, and which steps did not run.
+        /// Also reports starts of steps and groups, sent signals, and steps that did not run.
         package var isVerbose: Bool
-        /// Where output too long for memory is kept until it is shown, usually TMPDIR or /tmp.
+        /// The directory for output that is too long for memory, until it is shown; usually TMPDIR or /tmp.
         package var spoolDirectory: String
-        /// The file that the JSON log is written to as well; nil for none.
+        /// The file of the JSON log; nil if there is none.
         package var logFile: String?
-        /// The command that tells why a step ended as it did, such as `flowrun why`; nil where no record is kept.
+        /// The command that explains how a step ended, such as `flowrun why`; nil if no record is kept.
         package var why: String?
 
         package init(
@@ -32,7 +32,7 @@ package final class TextReporter: Reporter {
         }
     }
 
-    /// How much text may wait to become a record.
+    /// The most text that may wait to become a record.
     private static let recordSize = 128 * 1024
 
     private let sink: any RecordSink
@@ -40,25 +40,25 @@ package final class TextReporter: Reporter {
     private let outputs: (any OutputPlaces)?
     private var text: LogText
     private var summary: RunSummary
-    /// Steps that have a process, in the order of their starts; as many as there are jobs.
+    /// Steps that have a process, in the order of their starts; at most as many as there are jobs.
     private var running: [String] = []
-    /// Of running steps whose id does not say all.
+    /// Titles of running steps that say more than the id.
     private var titles: [String: String] = [:]
     private var blocks: [String: OutputBlock] = [:]
     /// The standard error of running commands of `vars`.
     private var valueBlocks: [ValueID: OutputBlock] = [:]
-    /// Of running steps that are shown in another way than usual.
+    /// Running steps that are not shown in the usual mode.
     private var modes: [String: OutputMode] = [:]
-    /// The running steps that the file wants to be shown as they write.
+    /// The running steps that the file declares `live`.
     private var straight: Set<String> = []
-    /// A step whose output was shown as it came and after which nothing has started.
+    /// The last step whose output was shown live; nil once another step has started.
     private var shownLast: String?
-    /// The step that is shown as it writes, because no other one runs.
+    /// The step that is shown as it writes, because no other step runs.
     private var live: LiveOutput?
-    /// Whether a step's output could not be read back when it was to be shown.
+    /// True once a step's output could not be read back to be shown.
     package private(set) var lostOutput = false
 
-    /// `outputs` knows where long outputs are, nil where they are not kept. It and `view` are told of each event first.
+    /// `outputs` has the places of long outputs, nil if they are not kept. It and `view` receive each event first.
     package init(sink: any RecordSink, view: RunView, options: Options, outputs: (any OutputPlaces)? = nil) {
         self.sink = sink
         self.options = options
@@ -74,7 +74,7 @@ package final class TextReporter: Reporter {
             } else {
                 show(output, at: event.elapsed, place: outputs?.lastPlace)
             }
-            // A line between those of the step whose output is shown live.
+            // This line separates those of the step whose output is shown live.
             if output.step == nil, !text.isEmpty { live?.isAnnounced = false }
             return flush(&text)
         }
@@ -171,7 +171,7 @@ package final class TextReporter: Reporter {
         }
     }
 
-    /// Standard output of a command of `vars` is its value, and is not shown.
+    /// Shows standard error only: standard output of a command of `vars` is its value.
     private func show(_ output: StepOutput, of value: ValueID, at elapsed: Duration, place: OutputPlace?) {
         guard output.stream == .stderr else { return }
         switch options.output ?? .grouped {
@@ -191,7 +191,7 @@ package final class TextReporter: Reporter {
         }
     }
 
-    /// A command of `vars` has a line if it failed, if it wrote to standard error, and in a verbose log.
+    /// Writes a line for a command of `vars` if it failed or wrote to standard error, and always in a verbose log.
     private func write(_ value: ValueFinished, at elapsed: Duration) {
         let block = valueBlocks.isEmpty ? nil : valueBlocks.removeValue(forKey: value.value)
         let hasFailed = value.outcome.isFailure
@@ -210,7 +210,7 @@ package final class TextReporter: Reporter {
         do throws(SystemError) {
             try block.append(output, at: place)
         } catch {
-            // Shown out of turn rather than lost, and each line says whose it is.
+            // Better out of turn than lost; each line is marked with the step.
             blocks[step] = nil
             modes[step] = .stream
             warnOfOutput(of: step, error, at: elapsed)
@@ -226,14 +226,14 @@ package final class TextReporter: Reporter {
                 + error.words)
     }
 
-    /// Whole lines behind the step's own mark.
+    /// Writes whole lines with the step's own mark.
     private func write(_ output: StepOutput, behind mark: String) {
         var sanitizer = OutputSanitizer(mark: mark, keepsColors: options.isColored)
         write(output.bytes, through: &sanitizer)
         sanitizer.finish(to: &text.buffer)
     }
 
-    /// What the only running step writes, below a line that names it.
+    /// Writes the output of the only running step, below a line that names it.
     private func showNow(_ output: StepOutput, of step: String, at elapsed: Duration) {
         var live = self.live.take() ?? LiveOutput(of: step, keepsColors: options.isColored)
         if !live.isAnnounced {
@@ -241,12 +241,12 @@ package final class TextReporter: Reporter {
             live.isAnnounced = true
         }
         write(output.bytes, through: &live.sanitizer)
-        // Nothing may stand behind the middle of a line: whatever comes next begins a new one.
+        // Nothing may follow in the middle of a line: the next output begins a new one.
         if output.isPartial { live.sanitizer.finish(to: &text.buffer) }
         self.live = live
     }
 
-    /// Writes a step's output behind its line; in one record with it unless it is long.
+    /// Writes a step's output after its line; in the same record unless it is long.
     private func write(_ block: OutputBlock, of step: String, mark: String = "| ") {
         var sanitizer = OutputSanitizer(mark: mark, keepsColors: options.isColored)
         if block.isSmall { return block.write(through: &sanitizer, to: &text.buffer) }
@@ -279,7 +279,7 @@ package final class TextReporter: Reporter {
 private struct LiveOutput {
     let step: String
     var sanitizer: OutputSanitizer
-    /// Whether the last line of flowrun's names the step.
+    /// True if the last line of flowrun's names the step.
     var isAnnounced = false
 
     init(of step: String, keepsColors: Bool) {
@@ -289,7 +289,7 @@ private struct LiveOutput {
 }
 
 extension StepOutput {
-    /// The same record with other bytes.
+    /// Returns the same record with other bytes.
     fileprivate func with(_ bytes: UnsafeRawBufferPointer) -> StepOutput {
         StepOutput(
             writer, attempt: attempt, stream: stream, bytes: bytes,
@@ -298,7 +298,7 @@ extension StepOutput {
 }
 
 extension StepFinished {
-    /// Whether something happened that deserves a line of its own: it ran, or should have.
+    /// True if the step deserves a line of its own: it ran, or should have.
     fileprivate var wasInteresting: Bool {
         switch outcome {
         case .success, .failure, .timeout: true

@@ -1,18 +1,18 @@
-/// What an ESC begins, as far as flowrun tells the harmless ones apart.
+/// The sequence that begins with an ESC, as far as needed to recognize the harmless ones.
 enum EscapeSequence: Equatable {
     /// SGR, `ESC [ 1;31 m`.
     case color(length: Int)
-    /// EL, `ESC [ K`, which shows nothing where nothing stands to the right, or `ESC [ 2 K`, which programs write
-    /// before they write a line anew.
+    /// EL: `ESC [ K`, which has no effect at the end of a line, or `ESC [ 2 K`, which programs write before they
+    /// rewrite a line.
     case eraseToLineEnd(length: Int)
-    /// The bytes end where it could still become one of the above.
+    /// The bytes end before it is decided.
     case incomplete
     case other
 
-    /// Longer ones than any real colour are not taken for colours, so that little has to be held back.
+    /// Longer sequences than any real colour do not count as colours, so that little has to be held back.
     private static let maximumLength = 64
 
-    /// An ESC stands at `offset`.
+    /// `offset` is that of an ESC.
     init(in bytes: UnsafeRawBufferPointer, at offset: Int) {
         guard offset + 1 < bytes.count else {
             self = .incomplete

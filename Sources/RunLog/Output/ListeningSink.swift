@@ -1,4 +1,4 @@
-/// A sink that tells of each record just before it writes it.
+/// A sink that calls a closure just before it writes each record.
 package final class ListeningSink: RecordSink {
     private let sink: any RecordSink
     private let hear: () -> Void

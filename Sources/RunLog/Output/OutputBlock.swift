@@ -1,9 +1,9 @@
 internal import Basics
 
-/// What one running step has written and nobody has seen yet, its streams in the order they came.
+/// The output of one running step that has not been shown yet, its streams in the order of arrival.
 final class OutputBlock {
-    /// What a record of a long block should have, with so much left over at most: a file system takes few long ones in
-    /// much less time than many short ones.
+    /// The size of the records of a long block, and how much shorter they may be: file systems write a few long
+    /// records much faster than many short ones.
     private static let (recordSize, slack) = (124 << 10, 8 << 10)
 
     private let pieces: OutputPieces
@@ -13,11 +13,11 @@ final class OutputBlock {
         pieces = OutputPieces(directory: directory)
     }
 
-    /// Whether it is short enough for one record with the line above it.
+    /// True if it is short enough for one record together with the line above it.
     var isSmall: Bool { pieces.areSmall }
 
-    /// `place` is where the bytes can be read again, nil where they cannot. Throws where they cannot be kept; what was
-    /// kept before is not touched.
+    /// Appends output that can be read again at `place`; nil if it cannot. Throws if it cannot be kept; earlier
+    /// output is not affected.
     func append(_ output: StepOutput, at place: OutputPlace?) throws(SystemError) {
         if ending.isNeeded(before: output) {
             try withUnsafeBytes(of: UInt8(ascii: "\n")) { (byte) throws(SystemError) in try pieces.append(byte) }
@@ -26,7 +26,7 @@ final class OutputBlock {
         ending.note(output)
     }
 
-    /// Appends all of a small block.
+    /// Appends the whole of a small block.
     func write(through sanitizer: inout OutputSanitizer, to text: inout ByteBuffer) {
         var offset = 0
         while let count = try? pieces.read(from: offset, limit: .max, { sanitizer.append($0, to: &text) }),
@@ -37,8 +37,8 @@ final class OutputBlock {
         sanitizer.finish(to: &text)
     }
 
-    /// The block in records of a bounded size, whatever its own. `failed` is told how many bytes could not be read
-    /// back, and returns the line that says so.
+    /// Returns the block as records of bounded size. `failed` receives the number of bytes that could not be read
+    /// back and returns the line that reports them.
     func source(
         through sanitizer: OutputSanitizer, failed: @escaping (Int, SystemError) -> String
     ) -> RecordSource {
@@ -69,7 +69,7 @@ final class OutputBlock {
     }
 }
 
-/// What a source keeps from one piece to the next.
+/// The state of a source between two records.
 private final class PulledText {
     var buffer = ByteBuffer(capacity: 144 * 1024)
     var sanitizer: OutputSanitizer
@@ -77,11 +77,11 @@ private final class PulledText {
     init(_ sanitizer: OutputSanitizer) { self.sanitizer = sanitizer }
 }
 
-/// Keeps one stream that stops inside a line from running into the next one.
+/// Keeps an unfinished line of one stream from running into a line of another.
 struct LineEnding {
     private var unfinished: StepOutput.Stream?
 
-    /// Whether the line before `output` is another stream's.
+    /// True if the line before `output` is unfinished and of another stream.
     func isNeeded(before output: StepOutput) -> Bool { unfinished != nil && unfinished != output.stream }
 
     mutating func note(_ output: StepOutput) { unfinished = output.isPartial ? output.stream : nil }

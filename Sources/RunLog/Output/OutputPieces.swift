@@ -1,15 +1,15 @@
 internal import Basics
 internal import Glibc
 
-/// What a step has written, in the order in which it came: references to a file that has it anyway, and a spool for what
-/// can be read nowhere else.
+/// The output of one step in the order of arrival: references to a file that has it anyway, and a spool for bytes
+/// that are in no file.
 final class OutputPieces {
     private struct Piece {
         /// nil for the spool.
         let file: (any OutputSource)?
-        /// Where it is in the file or the spool.
+        /// The offset in the file or the spool.
         let offset: Int
-        /// Where it is among all pieces.
+        /// The offset among all pieces.
         let start: Int
         var count: Int
 
@@ -18,24 +18,24 @@ final class OutputPieces {
         }
     }
 
-    /// A list with more pieces than this would take more memory than it is worth.
+    /// Longer lists would take more memory than they save.
     private static let limit = 4096
 
     private(set) var count = 0
     private let spool: OutputSpool
     private var pieces: [Piece] = []
-    /// The one that was read last.
+    /// The index of the piece that was read last.
     private var current = 0
 
     init(directory: String) {
         spool = OutputSpool(directory: directory)
     }
 
-    /// Whether everything is in memory.
+    /// True if everything is in memory.
     var areSmall: Bool { spool.isSmall && spool.count == count }
 
-    /// `place` is where the bytes can be read again; they are copied where it is nil. Throws where they cannot be kept:
-    /// then nothing of them is, and all that was kept before still is.
+    /// Appends bytes that can be read again at `place`; copies them if it is nil. On an error none of them are kept,
+    /// and earlier bytes are not affected.
     func append(_ bytes: UnsafeRawBufferPointer, at place: OutputPlace? = nil) throws(SystemError) {
         if let place, pieces.count < Self.limit { return note(bytes.count, at: place.offset, of: place.file) }
         let offset = spool.count
@@ -52,7 +52,7 @@ final class OutputPieces {
         count += more
     }
 
-    /// Hands out what stands at `offset`, at most `limit` bytes, and returns how much that is; 0 at the end.
+    /// Passes at most `limit` bytes from `offset` on to `body` and returns their number; 0 at the end.
     func read(
         from offset: Int, limit: Int, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(SystemError) -> Int {
@@ -77,5 +77,20 @@ final class OutputPieces {
         }
         if let failure { throw failure }
         return length
+    }
+}
+
+/// The part of a step's output that is shown if the whole would be too long: its last lines.
+enum OutputExcerpt {
+    private static let lines = 20
+
+    /// Returns the offset of the last lines; 0 if the output has no more than those.
+    static func start(in output: UnsafeRawBufferPointer) -> Int {
+        var lines = 0
+        for offset in output.indices.dropLast().reversed() where output[offset] == UInt8(ascii: "\n") {
+            lines += 1
+            if lines == Self.lines { return offset + 1 }
+        }
+        return 0
     }
 }

@@ -1,32 +1,32 @@
 package import Basics
 
-/// Makes what a step wrote safe to show: whole lines, each behind a mark, and nothing that a terminal would obey.
+/// Makes the output of a step safe to show: whole lines, each behind a mark, and nothing that a terminal would obey.
 ///
-/// Printable text and tabs pass. Colours (SGR) pass where they are wanted and are dropped elsewhere; they never reach
-/// beyond their line, so that the mark before the next one cannot be hidden. "Erase to the end of the line", which
-/// compilers write after each colour, is dropped. Every other control character is shown (`\x1b`), a lone carriage
-/// return is a line break, ill-formed UTF-8 becomes U+FFFD. Where the input is cut into chunks makes no difference.
+/// Printable text and tabs pass. Colours (SGR) pass if wanted and are dropped otherwise. They end with their line, so
+/// that they cannot hide the next mark. "Erase to the end of the line", which compilers write after each colour, is
+/// dropped. Every other control character is shown (`\x1b`), a lone carriage return is a line break, ill-formed UTF-8
+/// becomes U+FFFD. The result does not depend on how the input is cut into pieces.
 package struct OutputSanitizer {
     private let mark: [UInt8]
-    /// A line feed and the mark of the line behind it.
+    /// A line feed and the mark of the next line.
     private let lineEnd: [UInt8]
     private let keepsColors: Bool
     private var isAtLineStart = true
     private var followsCarriageReturn = false
-    /// The start of an escape sequence or of a scalar whose rest has not come yet; never longer than one sequence.
+    /// An incomplete escape sequence or scalar; never longer than one sequence.
     private var held: [UInt8] = []
     /// The colours in force, as the sequences that set them.
     private var colors: [UInt8] = []
 
-    /// `mark` stands before every line, as it is.
+    /// `mark` is written unchanged before every line.
     package init(mark: String, keepsColors: Bool) {
         self.mark = Array(mark.utf8)
         lineEnd = [UInt8(ascii: "\n")] + self.mark
         self.keepsColors = keepsColors
     }
 
-    /// How much to make harmless at a time, so that it becomes no more than 256 KiB: a mark before each of many empty
-    /// lines is much longer than the lines.
+    /// The largest input of one call whose result is at most 256 KiB: the marks of many empty lines are much longer
+    /// than the lines.
     var pieceSize: Int { min(64 << 10, (256 << 10) / max(lineEnd.count, 4)) }
 
     package mutating func append(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer) {
@@ -43,7 +43,7 @@ package struct OutputSanitizer {
         held.append(contentsOf: rest[consumed...])
     }
 
-    /// Ends the last line, and with it every colour; afterwards the sanitizer is as new.
+    /// Ends the last line, and with it every colour; afterwards the sanitizer is in its initial state.
     package mutating func finish(to output: inout ByteBuffer) {
         let sequence = held
         _ = sequence.withUnsafeBytes { convert($0, to: &output, isLast: true) }
@@ -53,8 +53,8 @@ package struct OutputSanitizer {
         followsCarriageReturn = false
     }
 
-    /// Returns how many bytes it has used: all of them, unless a sequence is cut off at the end of what is not the
-    /// last.
+    /// Returns the number of bytes used: all of them, unless a sequence is incomplete at the end and more input
+    /// follows.
     private mutating func convert(_ input: UnsafeRawBufferPointer, to output: inout ByteBuffer, isLast: Bool) -> Int {
         var offset = 0
         while offset < input.count {
@@ -113,8 +113,8 @@ package struct OutputSanitizer {
         return offset
     }
 
-    /// Copies lines that need no care beside their marks, from a line feed on; returns where it stops. Most output is
-    /// made of such lines. Does nothing where the state or the few bytes that are left ask for more care.
+    /// Copies plain lines with their marks, from a line feed on, and returns the offset at which it stops. Most
+    /// output is made of such lines. Does nothing if the state requires more care or only a few bytes are left.
     private mutating func copyLines(
         _ input: UnsafeRawBufferPointer, from start: Int, to output: inout ByteBuffer
     ) -> Int {
@@ -122,7 +122,7 @@ package struct OutputSanitizer {
         if isAtLineStart { output.append(mark) }
         let end = lineEnd.withUnsafeBytes { output.copyLines(input, from: start, lineEnd: $0) }
         if end > start { isAtLineStart = input[end - 1] == UInt8(ascii: "\n") }
-        // Whether another line follows is not known yet.
+        // It is not known yet that another line follows.
         if isAtLineStart { output.removeLast(mark.count) }
         return end
     }
@@ -137,7 +137,7 @@ package struct OutputSanitizer {
         output.append(UnsafeRawBufferPointer(rebasing: sequence))
         let parameters = sequence.dropFirst(2).dropLast()
         let resets = parameters.first == nil || parameters.first == UInt8(ascii: "0")
-        // Some programs only ever add; what is kept must not grow with them.
+        // Some programs never reset colours; the list must not grow with each one.
         if resets || colors.count + sequence.count > 128 { colors.removeAll() }
         if parameters.contains(where: { $0 != UInt8(ascii: "0") }) { colors.append(contentsOf: sequence) }
     }

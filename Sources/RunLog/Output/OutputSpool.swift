@@ -1,10 +1,10 @@
 package import Basics
 internal import Glibc
 
-/// Keeps what a step writes until it can be shown: while it is small in memory, then in a file that has no name, so
-/// that no end of flowrun leaves it behind.
+/// Keeps the output of a step until it can be shown: in memory while it is small, then in a nameless file, which no
+/// crash can leave behind.
 package final class OutputSpool {
-    /// Bytes kept in memory, and written to the file at a time.
+    /// The number of bytes kept in memory, and the unit of writes to the file.
     private static let memoryLimit = 32 * 1024
 
     private let directory: String
@@ -12,7 +12,7 @@ package final class OutputSpool {
     private var file: Int32?
     private var fileSize = 0
 
-    /// `directory` is where the file is made once it is needed.
+    /// `directory` is the place of the file, which is made once it is needed.
     package init(directory: String) {
         self.directory = directory
     }
@@ -21,19 +21,19 @@ package final class OutputSpool {
         if let file { close(file) }
     }
 
-    /// Whether everything is in memory.
+    /// True if everything is in memory.
     package var isSmall: Bool { file == nil }
 
     package var count: Int { fileSize + memory.count }
 
-    /// Throws where the file cannot be made or written: then nothing of `bytes` is kept, and all that was kept before
-    /// still is.
+    /// Throws if the file cannot be made or written. Then none of `bytes` are kept, and earlier bytes are not
+    /// affected.
     package func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
         if memory.count + bytes.count <= Self.memoryLimit {
             memory.append(contentsOf: bytes)
             return
         }
-        // The file grows in even pieces, which costs a file system much less.
+        // Writes of an even size cost a file system much less.
         let even = (memory.count + bytes.count) / Self.memoryLimit * Self.memoryLimit - memory.count
         let failure = memory.withUnsafeBytes { write($0, UnsafeRawBufferPointer(rebasing: bytes[..<even])) }
         if let failure { throw failure }
@@ -41,7 +41,7 @@ package final class OutputSpool {
         memory.append(contentsOf: bytes[even...])
     }
 
-    /// Hands out a piece that begins at `offset`, at most `limit` bytes, and returns its length; 0 at the end.
+    /// Passes a piece of at most `limit` bytes from `offset` on to `body` and returns its length; 0 at the end.
     package func read(
         from offset: Int, limit: Int, _ body: (UnsafeRawBufferPointer) -> Void
     ) throws(SystemError) -> Int {
@@ -69,7 +69,7 @@ package final class OutputSpool {
         return length
     }
 
-    /// Adds to the file; on failure it is as before.
+    /// Appends to the file; leaves `fileSize` unchanged on failure.
     private func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> SystemError? {
         if file == nil { file = openNameless() }
         guard let file else { return .last }
@@ -87,7 +87,7 @@ package final class OutputSpool {
         return nil
     }
 
-    /// Not every file system knows `O_TMPFILE`; elsewhere the name lives for an instant.
+    /// Falls back to a file that is unlinked at once if the file system does not support `O_TMPFILE`.
     private func openNameless() -> Int32? {
         let nameless = open(directory, Self.temporaryFile | O_RDWR | O_CLOEXEC | O_EXCL, 0o600)
         if nameless >= 0 { return nameless }
@@ -99,7 +99,7 @@ package final class OutputSpool {
         return named
     }
 
-    /// `O_TMPFILE`, a macro too elaborate for Swift to import.
+    /// `O_TMPFILE`, a macro that Swift cannot import.
     private static let temporaryFile: Int32 = 0o20_000_000 | O_DIRECTORY
 }
 

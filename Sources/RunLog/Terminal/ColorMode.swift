@@ -1,4 +1,4 @@
-/// What the user said about colours, `--color`.
+/// The user's choice of colours, `--color`.
 package enum ColorMode: String, Sendable, CaseIterable {
     case auto, always, never
 
@@ -7,8 +7,9 @@ package enum ColorMode: String, Sendable, CaseIterable {
         case stdout, stderr
     }
 
-    /// Whether to write colours: the flag, then NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE, a terminal that cannot, make
-    /// -O keeping the terminal from us, and last whether the stream is a terminal. `environment` looks a variable up.
+    /// True if colours are written. In this order decide: the flag; NO_COLOR; FORCE_COLOR and CLICOLOR_FORCE; TERM if
+    /// unset or `dumb`, and CLICOLOR=0; make -O, which has the terminal and passes it as MAKE_TERMOUT or
+    /// MAKE_TERMERR; last `onTerminal`. `environment` looks a variable up.
     package func isOn(for stream: Stream, onTerminal: Bool, environment: (String) -> String?) -> Bool {
         switch self {
         case .always: return true

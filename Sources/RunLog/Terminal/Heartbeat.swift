@@ -1,7 +1,7 @@
 internal import Basics
 
-/// A sign of life where there is no live region: one line after every 60 seconds in which nothing was written, because
-/// CI systems take silent jobs for dead.
+/// A sign of life without a live region: one line after every 60 seconds in which nothing was written, because CI
+/// systems consider silent jobs dead.
 package final class Heartbeat: Reporter {
     private static let silence = Duration.seconds(60)
     private static let stepsNamed = 3
@@ -12,13 +12,13 @@ package final class Heartbeat: Reporter {
     private var lastSign = Duration.zero
     private var somethingWasWritten = false
 
-    /// `view` is told of each event first.
+    /// `view` must receive each event first.
     package init(sink: any RecordSink, view: RunView) {
         self.sink = sink
         self.view = view
     }
 
-    /// A sink whose records count as signs of life.
+    /// Returns a sink whose records count as signs of life.
     package func sink(over sink: any RecordSink) -> any RecordSink {
         ListeningSink(over: sink) { [self] in somethingWasWritten = true }
     }
@@ -38,7 +38,7 @@ package final class Heartbeat: Reporter {
         return lastSign + Self.silence
     }
 
-    /// Records are written for events, so that the last one's time is theirs, whichever reporter is told first.
+    /// Records are written for events, so they have the last event's time, in whatever order reporters are called.
     private func listen() {
         if somethingWasWritten { lastSign = max(lastSign, lastEvent) }
         somethingWasWritten = false

@@ -1,19 +1,22 @@
-/// A few lines below the cursor that say what runs, for how long, what it wrote last, and what is left.
+internal import Basics
+internal import Glibc
+
+/// A few lines below the cursor that show what runs, since when, the last line it wrote, and how much is left.
 ///
-/// It draws only in `tick(at:)`, at most ten times a second and only where something has changed. Whatever else flowrun
-/// writes to the same terminal goes through `sink(over:)`, which takes the region away first; what other programs write
-/// there is never taken away, because the region stands below it (`TerminalSequence`). The terminal is never put into
-/// another mode, so that taking the region away is all there is to restore.
+/// It draws only in `tick(at:)`, at most ten times a second and only after a change. flowrun's other writes to the
+/// same terminal go through `sink(over:)`, which clears the region first. Output of other programs is never cleared,
+/// because the region is below it (`TerminalSequence`). The terminal's mode never changes, so clearing the region
+/// restores everything.
 package final class LiveRegion: Reporter {
-    /// Where steps' output is shown on the same terminal, so that the region need not repeat it.
+    /// The display of steps' output on the same terminal; the region does not repeat that output.
     package enum Echo: Sendable {
         case nowhere
-        /// In the text log, as `--output` says; nil where it is not given.
+        /// In the text log, as `--output` says; nil if the option is not given.
         case log(OutputMode?)
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// A run that is over by then is not worth the reading of past ones.
+    /// A run that is over by then does not justify reading past ones.
     private static let estimateDelay = Duration.seconds(1)
 
     private let terminal: any RecordSink
@@ -24,16 +27,16 @@ package final class LiveRegion: Reporter {
     private var remaining = RemainingTime()
     private var lastLines = LastLines()
     private var hasChanged = false
-    /// The view's as it was last looked at.
+    /// The view's revision at the last event.
     private var revision = 0
     private var lastDrawing = Duration.zero
-    /// The lines on the screen, empty where there are none, and the size they were made for.
+    /// The lines on the screen, empty if there are none, and the terminal size for which they were made.
     private var shown: (lines: [[UInt8]], size: TerminalSize?) = ([], nil)
-    /// Whether the terminal has taken a drawing only in part, so that nobody knows where the cursor stands.
+    /// True if the terminal has accepted only a part of a drawing, so that the cursor's position is unknown.
     private var isCutOff = false
 
-    /// `view` is told of each event first. `size` is asked at each drawing; nil means that nothing may be drawn at
-    /// present. `estimate` is asked once at most, a second after the start; nil if the length of the run is not known.
+    /// `view` must receive each event first. `size` is called for each drawing; nil forbids drawing at present.
+    /// `estimate` is called at most once, a second after the start; nil if the duration of the run is not known.
     package init(
         terminal: any RecordSink, view: RunView, echo: Echo = .nowhere,
         estimate: @escaping () -> RunEstimate? = { nil }, size: @escaping () -> TerminalSize?
@@ -45,8 +48,8 @@ package final class LiveRegion: Reporter {
         self.size = size
     }
 
-    /// A sink for what goes to the same terminal: it clears the region, then writes the record to `sink`; the next tick
-    /// draws the region again below it.
+    /// Returns a sink for the same terminal: it clears the region, then writes the record to `sink`. The next tick
+    /// draws the region again below the record.
     package func sink(over sink: any RecordSink) -> any RecordSink {
         ClearingSink(region: self, sink: sink)
     }
@@ -81,16 +84,16 @@ package final class LiveRegion: Reporter {
         return view.runningCount == 0 ? nil : .seconds(elapsed.components.seconds + 1)
     }
 
-    /// Takes the region off the screen; it comes back with the next tick. Call it before the program ends on any path
-    /// that has no `runFinished`, and before it is suspended.
+    /// Removes the region from the screen; the next tick draws it again. Must be called before the program is
+    /// suspended, and before it ends without `runFinished`.
     package func clear() { clear(with: TerminalSequence.clear) }
 
-    /// Draws the region anew for another size of the terminal.
+    /// Redraws the region for another size of the terminal.
     package func sizeHasChanged() {
         if !shown.lines.isEmpty, !view.hasEnded { draw(at: lastDrawing) }
     }
 
-    /// Takes the region away in front of a line of the log.
+    /// Removes the region in front of a line of the log.
     fileprivate func clearForLine() { clear(with: TerminalSequence.clearForLine) }
 
     private func clear(with sequence: [UInt8]) {
@@ -100,7 +103,7 @@ package final class LiveRegion: Reporter {
         sequence.withUnsafeBytes(terminal.write)
     }
 
-    /// What is left of a drawing that was cut off stays where it is.
+    /// Leaves the rest of an incomplete drawing on the screen.
     private func recover() {
         guard isCutOff else { return }
         isCutOff = false
@@ -111,7 +114,7 @@ package final class LiveRegion: Reporter {
         lastDrawing = elapsed
         hasChanged = false
         guard let size = size() else {
-            // The screen belongs to another job, and what stood there with it.
+            // The screen, with the last drawing, belongs to another job.
             shown = ([], nil)
             return
         }
@@ -134,7 +137,7 @@ package final class LiveRegion: Reporter {
         }
     }
 
-    /// Whether what the step writes stands above the region as it comes.
+    /// True if the step's output appears above the region as it comes.
     private func isEchoed(_ step: RunView.Command) -> Bool {
         guard case .log(let mode) = echo else { return false }
         return switch mode ?? step.view.map(OutputMode.init) ?? .grouped {
@@ -145,7 +148,7 @@ package final class LiveRegion: Reporter {
     }
 }
 
-/// Writes where a live region may stand.
+/// A sink for a terminal that may have a live region.
 private final class ClearingSink: RecordSink {
     private let region: LiveRegion
     private let sink: any RecordSink
@@ -164,5 +167,117 @@ private final class ClearingSink: RecordSink {
         // Nothing is drawn until the whole text is written.
         region.clearForLine()
         sink.write(pulling: source)
+    }
+}
+
+/// The text of the live region at one moment, as lines that fit into a terminal.
+struct RegionText {
+    /// The greatest part of the columns that the names of steps take beside their last lines.
+    private static let titlePart = 0.4
+    /// The region takes at most one row in this many, so that it leaves room for the log.
+    private static let heightPart = 4
+
+    let view: RunView
+    /// The estimated remaining time of the run; nil if unknown.
+    let left: Duration?
+    /// The last line of a step; empty if there is none.
+    let lastLine: (RunView.Command) -> [UInt8]
+
+    func lines(at elapsed: Duration, in size: TerminalSize) -> [[UInt8]] {
+        // The last column remains free: some terminals begin a new row as soon as it is written.
+        let columns = max(1, size.columns - 1)
+        let count = max(0, min(size.rows / Self.heightPart, size.rows - 3))
+        var lines = [counts(at: elapsed)]
+        let shown = view.longestRunning(count)
+        let titles = shown.map { Array($0.title.visible.utf8) }
+        let widest = titles.map { TerminalLine.columns(of: $0) }.max() ?? 0
+        let width = min(max(12, Int(Double(columns) * Self.titlePart)), widest)
+        for (step, title) in zip(shown, titles) {
+            lines.append(line(of: step, title, padded: width, at: elapsed, columns: columns))
+        }
+        let more = view.runningCount - shown.count
+        if more > 0, count > 0 { lines.append(Array("          and \(more) more".utf8)) }
+        return lines.map { TerminalLine.cut($0, to: columns) }
+    }
+
+    private func counts(at elapsed: Duration) -> [UInt8] {
+        var text = LogText(isColored: false)
+        text.add("[\(view.finished)/\(view.steps)] ")
+        if view.isStopping { text.add("stopping, ") } else if view.isPaused { text.add("paused, ") }
+        text.add("\(view.runningCount) running, ")
+        if view.failed > 0 { text.add("\(view.failed) failed, ") }
+        text.add("\(view.waiting) waiting  \(TimeText.wholeSeconds(elapsed))")
+        if let left, left >= .seconds(1), !view.isStopping {
+            text.add(", about \(TimeText.wholeSeconds(left)) left")
+        }
+        return text.buffer.bytes
+    }
+
+    private func line(
+        of step: RunView.Command, _ title: [UInt8], padded width: Int, at elapsed: Duration, columns: Int
+    ) -> [UInt8] {
+        var text = LogText(isColored: false)
+        text.add(rightAlignedTo: 8) { TimeText.append(wholeSeconds: elapsed - step.start, to: &$0) }
+        text.spaces(2)
+        let lastLine = lastLine(step)
+        guard !lastLine.isEmpty else {
+            text.buffer.append(title)
+            return text.buffer.bytes
+        }
+        let cut = TerminalLine.cut(title, to: width)
+        text.buffer.append(cut)
+        text.spaces(width - TerminalLine.columns(of: cut) + 2)
+        text.buffer.append(lastLine)
+        return text.buffer.bytes
+    }
+}
+
+/// The last line that each running step or command of `vars` has written, for the live region.
+struct LastLines {
+    /// The number of bytes kept of a line.
+    private static let length = 256
+
+    private var lines: [StepOutput.Writer: [UInt8]] = [:]
+
+    /// Blank lines do not count. For a line that its program has overwritten, the last state counts.
+    mutating func note(_ output: StepOutput) {
+        var end = output.bytes.count
+        while end > 0, Self.isBlank(output.bytes[end - 1]) { end -= 1 }
+        guard end > 0 else { return }
+        let line = output.bytes[..<end]
+        let start = line.lastIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map { $0 + 1 } ?? 0
+        lines[output.writer] = Array(line[start...].prefix(Self.length))
+    }
+
+    mutating func forget(_ writer: StepOutput.Writer) { lines[writer] = nil }
+
+    /// Returns the line without colours and without anything that a terminal would obey; empty if there is none.
+    func line(of writer: StepOutput.Writer) -> [UInt8] {
+        guard let line = lines[writer] else { return [] }
+        var sanitizer = OutputSanitizer(mark: "", keepsColors: false)
+        var text = ByteBuffer()
+        line.withUnsafeBytes { sanitizer.append($0, to: &text) }
+        sanitizer.finish(to: &text)
+        return text.bytes.filter { $0 != UInt8(ascii: "\n") }
+            .map { $0 == UInt8(ascii: "\t") ? UInt8(ascii: " ") : $0 }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || (9...13).contains(byte) }
+}
+
+/// Shows after Ctrl-C which steps are being stopped, if the log goes elsewhere or has no text.
+package final class StoppingNotice: Reporter {
+    private let sink: any RecordSink
+
+    package init(sink: any RecordSink) {
+        self.sink = sink
+    }
+
+    package func report(_ event: RunEvent) {
+        guard case .runCancelRequested(let stopping) = event.kind else { return }
+        var text = LogText(isColored: false)
+        text.add("flowrun: \(stopping.words)")
+        text.newline()
+        text.buffer.withUnsafeBytes(sink.write)
     }
 }

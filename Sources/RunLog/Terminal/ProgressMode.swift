@@ -1,4 +1,4 @@
-/// What the user said about progress, `--progress`; always on standard error, and no matter of colours.
+/// The user's choice of progress display, `--progress`; always on standard error, and independent of colours.
 package enum ProgressMode: String, Sendable, CaseIterable {
     case auto, live, plain, none
 
@@ -10,8 +10,9 @@ package enum ProgressMode: String, Sendable, CaseIterable {
         case nothing
     }
 
-    /// A live region wants a terminal that can move its cursor and, unless it is asked for, has no other writer:
-    /// neither a CI system's imitation of one nor what make runs side by side. `environment` looks a variable up.
+    /// Returns the display for a terminal. A live region requires a terminal that can move its cursor. Unless asked
+    /// for, it also requires that no other program writes there: no CI system that imitates a terminal, and no
+    /// parallel make. `environment` looks a variable up.
     package func display(onTerminal: Bool, environment: (String) -> String?) -> Display {
         func isSet(_ name: String) -> Bool { !(environment(name) ?? "").isEmpty }
         let canMoveCursor = onTerminal && isSet("TERM") && environment("TERM") != "dumb"

@@ -1,9 +1,9 @@
 import Basics
 
-/// What a run is expected to do: how long each step takes, and how much work is done at which moment of it.
+/// The expected course of a run: the duration of each step, and the work done by each moment.
 ///
-/// Work is the time that steps take, added up: two seconds with two of them at once are four seconds of it. Where a run
-/// stands is told by the work that it has done and not by its clock, so that one that is late is not told to be over.
+/// Work is the sum of the steps' times: two steps at once for two seconds are four seconds of work. Progress is
+/// measured by the work done and not by the clock, so that a late run does not count as finished.
 package struct RunEstimate: Sendable {
     /// A step of the expected run, with its start and end in seconds since the start of the run.
     package struct Span: Sendable {
@@ -18,17 +18,17 @@ package struct RunEstimate: Sendable {
         }
     }
 
-    /// A moment at which a step starts or ends, and the work that is done by then.
+    /// A moment at which a step starts or ends, and the work done by then.
     private struct Mark {
         let time: Double
         let work: Double
     }
 
     private let durations: [String: Double]
-    /// In the order of time, and so of work.
+    /// Ordered by time, and so by work.
     private let marks: [Mark]
 
-    /// O(n log n) in the number of spans, of which no two are of one step.
+    /// O(n log n) in the number of spans, each of which must be of another step.
     package init(_ spans: [Span]) {
         durations = Dictionary(spans.map { ($0.step, $0.finish - $0.start) }) { first, _ in first }
         let changes = spans.flatMap { [($0.start, 1.0), ($0.finish, -1.0)] }.sorted { $0 < $1 }
@@ -42,15 +42,55 @@ package struct RunEstimate: Sendable {
         self.marks = marks
     }
 
-    /// In seconds; 0 for a step that the expected run does not have.
+    /// Returns seconds; 0 for a step that the expected run does not have.
     func duration(of step: String) -> Double { durations[step] ?? 0 }
 
-    /// How long the expected run takes from the moment on at which it has done so much work. O(log n).
+    /// Returns the time that the expected run still takes once it has done that much work. O(log n).
     func left(after work: Double) -> Duration {
         guard let end = marks.last, work < end.work else { return .zero }
         let next = max(1, marks.partitioningIndex { $0.work > work })
         let (from, to) = (marks[next - 1], marks[next])
         let time = from.time + (to.time - from.time) * max(0, work - from.work) / (to.work - from.work)
         return .seconds(end.time - time)
+    }
+}
+
+/// The remaining time of a run, if it continues as expected.
+struct RemainingTime {
+    private var hasAsked = false
+    /// The steps that have ended before the first request for the remaining time.
+    private var ended: [String] = []
+    private var estimate: RunEstimate?
+    /// The work of the steps that have ended, in seconds.
+    private var done = 0.0
+
+    mutating func note(_ event: RunEvent) {
+        switch event.kind {
+        // In a later round of its group, a step does the same work again.
+        case .stepFinished(let step): if (event.round ?? 0) == 0 { noteEnd(of: step.step) }
+        case .stepRestored(let step): noteEnd(of: step.step)
+        default: break
+        }
+    }
+
+    private mutating func noteEnd(of step: String) {
+        if let estimate { done += estimate.duration(of: step) } else if !hasAsked { ended.append(step) }
+    }
+
+    /// Returns nil if unknown. The first call evaluates `expected`, which may take a while.
+    mutating func left(
+        _ running: [RunView.Command], at elapsed: Duration, expected: () -> RunEstimate?
+    ) -> Duration? {
+        if !hasAsked {
+            hasAsked = true
+            estimate = expected()
+            ended.forEach { noteEnd(of: $0) }
+            ended = []
+        }
+        guard let estimate else { return nil }
+        let underWay = running.compactMap { running in
+            running.step.map { min((elapsed - running.start) / .seconds(1), estimate.duration(of: $0)) }
+        }
+        return estimate.left(after: done + underWay.reduce(0, +))
     }
 }

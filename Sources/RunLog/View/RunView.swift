@@ -1,29 +1,29 @@
 internal import Basics
 
-/// The state of a run by its events so far, live or out of its journal. The summary, the live region, the heartbeat and
-/// `flowrun why` read it; it is told of each event before they are.
+/// The state of a run after its events so far, from a live run or from a journal. The summary, the live region, the
+/// heartbeat and `flowrun why` read it; it must receive each event before they do.
 ///
-/// Of a group that is tried again only the last round counts: when the next one starts, the ends of the members are
-/// taken back, and so are the copies that the round before has made. Successes are only counted. A step that something
-/// else ruled out costs a few bytes, because causes are kept once, however many victims they have.
+/// For a retried group only the last round counts: when the next one starts, the ends of the members and the
+/// instances made by the previous round are removed. Successes are only counted. A step ruled out by another costs a
+/// few bytes, because each cause is stored once for all its victims.
 package final class RunView: Reporter {
     /// A running step, or a running command of `vars`.
     struct Command {
         let writer: StepOutput.Writer
-        /// The id, and behind it what says more.
+        /// The id, followed by text that says more.
         let title: String
         /// As in `StepStarted`.
         let view: OutputView?
-        /// Measured from the start of the run.
+        /// The time since the start of the run.
         let start: Duration
-        /// True if no other step has run since.
+        /// True if no other step has run at the same time.
         fileprivate(set) var isAlone: Bool
 
         /// nil for a command of `vars`.
         var step: String? { if case .step(let id) = writer { id } else { nil } }
     }
 
-    /// The steps, and the fan-outs without copies, that ended alike for the same reason.
+    /// The steps, and the fan-outs without instances, that ended with the same outcome for the same reason.
     struct Victims {
         let outcome: StepOutcome
         let reason: String
@@ -35,18 +35,18 @@ package final class RunView: Reporter {
     /// The end of a step, a group or a command of `vars` without success.
     private struct End {
         let id: String
-        /// The values of a copy whose id has only a number for them; nil for all others.
+        /// The values of an instance whose id has only a number for them; nil otherwise.
         var item: String?
         let outcome: StepOutcome
         var isTolerated = false
-        /// True for what counts as a step.
+        /// True for a step, and for a fan-out that counts as one.
         var isCounted = true
         var isReplaced = false
         let cause: Int32
-        /// Into `details`; -1 for what was never started and did not fail.
+        /// The index in `details`; -1 if it was never started and did not fail.
         var detail: Int32 = -1
 
-        /// True for what takes part in the summary's counts and did not come to its own end.
+        /// True if it is in the summary's counts, and did not end on its own.
         var isVictim: Bool { isCounted && !outcome.isFailure && !isReplaced }
     }
 
@@ -57,10 +57,10 @@ package final class RunView: Reporter {
         var tail: [UInt8] = []
     }
 
-    /// The end of a member of a group that may be tried again.
+    /// The end of a member of a group that may be retried.
     private struct RoundEnd {
         let id: String
-        /// Into `ends`; nil for a success.
+        /// The index in `ends`; nil for a success.
         let place: Int?
         /// nil for a group.
         let outcome: StepOutcome?
@@ -69,8 +69,8 @@ package final class RunView: Reporter {
     private(set) var steps = 0
     private(set) var finished = 0
     private(set) var failed = 0
-    /// The running steps in the order of their starts. A list, because there are as many as there are jobs and each
-    /// event touches one.
+    /// The running steps in the order of their starts. A list, because there are at most as many as jobs, and each
+    /// event changes one.
     private(set) var running: [Command] = []
     /// The running commands of `vars`.
     private(set) var values: [Command] = []
@@ -78,26 +78,26 @@ package final class RunView: Reporter {
     /// True once the whole run has been asked to end.
     private(set) var isStopping = false
     private(set) var hasEnded = false
-    /// Grows whenever one of these changes.
+    /// Increases whenever one of these properties changes.
     private(set) var revision = 0
 
     private var ends: [End] = []
     private var details: [Detail] = []
     private var causes: [Cause] = []
     private var numbers: [Cause: Int32] = [:]
-    /// Of the current rounds.
+    /// Ends in the current rounds.
     private var roundEnds: [RoundEnd] = []
-    /// The copies that the current rounds have made.
+    /// The instances that the current rounds have made.
     private var roundCopies: [String] = []
     /// The groups that wait for their next round.
     private var retried: [String] = []
-    /// Ends of attempts of running steps that did not exit with 0.
+    /// Ends of attempts of running steps with a status other than 0.
     private var attempts: [String: [ExitStatus]] = [:]
-    /// The last outcome by id, nil for what has not ended, and the ids in the order in which they came; nil where only
-    /// ends without success are kept.
+    /// The last outcome by id, nil for nodes that have not ended, and the ids in the order of their first events; nil
+    /// if only ends without success are kept.
     private var names: (outcomes: [String: StepOutcome?], order: [String])?
 
-    /// `remembersAll`: tells of successes and of what has not ended as well, for some hundred bytes a step.
+    /// With `remembersAll`, it also has successes and nodes that have not ended, for some hundred bytes per step.
     package init(remembersAll: Bool = false) { names = remembersAll ? ([:], []) : nil }
 
     package func report(_ event: RunEvent) {
@@ -253,22 +253,22 @@ package final class RunView: Reporter {
 
     private func cause(of end: End) -> Cause { causes[Int(end.cause)] }
 
-    // MARK: What runs
+    // MARK: Running
 
-    /// How many steps have neither ended nor started.
+    /// The number of steps that have neither ended nor started.
     var waiting: Int { max(0, steps - finished - running.count) }
 
-    /// How many processes of steps and of `vars` run.
+    /// The number of running processes of steps and of `vars`.
     var runningCount: Int { running.count + values.count }
 
-    /// The longest running first; ties in the order of their ids.
+    /// Returns the longest running commands first; ties in the order of their ids.
     func longestRunning(_ count: Int) -> [Command] {
         Array((running + values).sorted { ($0.start, $0.writer.words) < ($1.start, $1.writer.words) }.prefix(count))
     }
 
-    // MARK: What has ended
+    // MARK: Ended
 
-    /// The report on a step, a group or one of `vars`; nil if nothing is known of it. O(ends without success).
+    /// Returns the report on a step, a group or one of `vars`; nil if unknown. O(ends without success).
     package func report(of id: String) -> StepReport? {
         if let outcome = names?.outcomes[id], outcome == nil || outcome == .success {
             return StepReport(id, outcome: outcome)
@@ -287,12 +287,12 @@ package final class RunView: Reporter {
         return report
     }
 
-    /// All ids that the events have named, in the order in which they came, some more than once; empty unless the view
+    /// All ids of the events so far, in the order of their first events, some more than once; empty unless the view
     /// remembers all.
     package var ids: [String] { names?.order ?? [] }
 
-    /// The steps that did not run or were cancelled, by outcome and reason, the earliest first, each with at most
-    /// `limit` names.
+    /// Returns the steps that did not run or were cancelled, by outcome and reason, the earliest first, each with at
+    /// most `limit` names.
     func victims(named limit: Int) -> [Victims] {
         struct Key: Hashable {
             let outcome: StepOutcome
@@ -315,13 +315,13 @@ package final class RunView: Reporter {
         return victims
     }
 
-    /// The skipped steps: the first `limit` names, and how many there are.
+    /// Returns the skipped steps: the first `limit` names, and the total number.
     func skipped(named limit: Int) -> (names: [String], count: Int) {
         let skipped = ends.filter { $0.isVictim && $0.outcome == .skipped }
         return (skipped.prefix(limit).map(\.id), skipped.count)
     }
 
-    /// The causes of tolerated failures and of timeouts of groups, in words, by id; only those of `ids`.
+    /// Returns the causes of tolerated failures and of timeouts of groups, in words, by id; only for `ids`.
     func tolerated(_ ids: Set<String>) -> [String: String] {
         var words: [String: String] = [:]
         for end in ends where ids.contains(end.id) {
@@ -331,7 +331,7 @@ package final class RunView: Reporter {
         return words
     }
 
-    /// The titles of failed steps by id; none for those whose id says all.
+    /// The titles of failed steps by id, for steps whose title says more than the id.
     var titles: [String: String] {
         var titles: [String: String] = [:]
         for end in ends where end.detail >= 0 {
@@ -342,7 +342,7 @@ package final class RunView: Reporter {
 }
 
 extension String {
-    /// True for the id of a member, at any depth, of a group.
+    /// True for the id of a member of the group, at any depth.
     fileprivate func isInside(_ group: String) -> Bool {
         guard utf8.count > group.utf8.count, hasPrefix(group) else { return false }
         let next = utf8[utf8.index(utf8.startIndex, offsetBy: group.utf8.count)]

@@ -1,21 +1,21 @@
 internal import Basics
 
-/// The state of a step, a group or one of `vars` and why it came to it: the answer of `flowrun why`.
+/// The state of a step, a group or one of `vars`, and the reason for it: the answer of `flowrun why`.
 package struct StepReport: RecordFields, Sendable {
     package var step = ""
-    /// The values of a copy whose id has only a number for them; nil for all others.
+    /// The values of an instance whose id has only a number for them; nil otherwise.
     package var item: String?
-    /// nil for what has not ended.
+    /// nil if it has not ended.
     package var outcome: StepOutcome?
-    /// The state of what has not ended, in one word: `running`, `waiting`, `interrupted`.
+    /// The state before its end, in one word: `running`, `waiting`, `interrupted`.
     package var state: String?
     /// From 1; nil if nothing was started.
     package var attempt: Int?
-    /// The ends of the attempts before that one which did not exit with 0.
+    /// The ends of the earlier attempts with a status other than 0.
     package var earlier: [String]?
-    /// The ids of what it waits for.
+    /// The ids for which it waits.
     package var needs: [String]?
-    /// The last lines of what it wrote, as far as they are known.
+    /// The last lines that it wrote, as far as known.
     package var outputTail: [UInt8]?
     package var cause: Cause?
 

@@ -1,5 +1,7 @@
-/// A step as people are shown it: its id, and behind it the values that its number stands for and its `name`, where
-/// they say more.
+internal import Basics
+
+/// The title of a step as shown to users: its id, followed by the values that its number abbreviates and by its
+/// `name`, if they say more.
 enum StepTitle {
     static func words(_ id: String, name: String?, item: String? = nil) -> String {
         let name = name.flatMap { says($0, moreThan: id) ? $0 : nil }
@@ -7,7 +9,7 @@ enum StepTitle {
         return parts.isEmpty ? id : "\(id) (\(parts.joined(separator: ": ")))"
     }
 
-    /// `Run tests` says no more than `ci.run-tests`, nor than one of its copies.
+    /// False for `Run tests` with the id `ci.run-tests`, or with that of one of its instances.
     private static func says(_ name: String, moreThan id: String) -> Bool {
         let outside = id.last == "]" ? id[..<(id.lastIndex(of: "[") ?? id.endIndex)] : id[...]
         let own = outside.lastIndex(of: ".").map { outside[outside.index(after: $0)...] } ?? outside
@@ -16,5 +18,28 @@ enum StepTitle {
 
     private static func letters(_ text: Substring) -> String {
         String(text.lowercased().filter { $0.isLetter || $0.isNumber })
+    }
+}
+
+/// The values of an instance whose id has only a number for them.
+package enum InstanceValues {
+    /// The most characters that are shown.
+    private static let lengthLimit = 64
+
+    /// Returns the text to show after the id of an instance, or of a node inside one; nil if the id has the values
+    /// itself. `item` has the values, separated by commas.
+    package static func words(_ id: String, item: String?) -> String? {
+        guard let item, let open = id.lastIndex(of: "["), let close = id[open...].firstIndex(of: "]") else {
+            return nil
+        }
+        let key = id[id.index(after: open)..<close]
+        guard !key.isEmpty, key.utf8.allSatisfy({ $0 &- 0x30 < 10 }), key != item[...] else { return nil }
+        let shown = item.visible
+        return shown.count > lengthLimit ? "\(shown.prefix(lengthLimit))…" : shown
+    }
+
+    /// Returns the id, followed by the values if it does not have them.
+    package static func title(_ id: String, item: String?) -> String {
+        words(id, item: item).map { "\(id) (\($0))" } ?? id
     }
 }

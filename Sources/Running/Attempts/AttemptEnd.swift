@@ -2,13 +2,13 @@ internal import Glibc
 internal import Processes
 internal import RunLog
 
-/// How the last attempt of a step ended, for the log.
+/// The end of a step's last attempt, for the log.
 struct AttemptEnd {
-    /// The number of the last attempt that had a process, this one or one before; 0 if none had.
+    /// The number of the last attempt that had a process, this one or an earlier one; 0 if none had.
     let lastStarted: Int
     /// nil if there was no process.
     let ending: ProcessEnding?
-    /// From the first start of a process for this step to the end; nil if there was none.
+    /// The time from the first start of a process for this step to the end; nil if there was none.
     let duration: Duration?
     /// The failed system call's error number if the process could not be started.
     let errno: Int32?
@@ -16,9 +16,9 @@ struct AttemptEnd {
     let tail: OutputTail
     /// The command at which its script failed; nil if that is not known.
     let command: FailedCommand?
-    /// Whether its result is that of an earlier run.
+    /// True if its result is that of an earlier run.
     let isRestored: Bool
-    /// A digest of what decides what it does; nil where nobody asks.
+    /// The digest of the step's definition; nil if there is none.
     let definition: String?
 }
 
@@ -28,7 +28,7 @@ extension ExitStatus {
             switch status {
             case .exited(let code): .exited(code)
             case .signalled(let number): .signalled(number)
-            // As a shell would say it.
+            // As a shell would report it.
             case .notStarted(let error): .exited([ENOENT, ENOTDIR].contains(error.errno) ? 127 : 126)
             }
     }

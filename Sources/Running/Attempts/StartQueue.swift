@@ -2,32 +2,32 @@ internal import Glibc
 internal import Processes
 internal import RunLog
 
-/// Who asks for a process: an attempt of a step, or the command of one of `vars`.
+/// A start of a process: an attempt of a step, or the command of one of `vars`.
 @EventLoopActor
 protocol Starter: AnyObject {
-    /// Asks the machine for the process. Returns its refusal if a later one may succeed; nil if there is nothing to ask
-    /// for any more.
+    /// Asks the machine for the process. Returns its refusal if a later attempt may succeed; nil if there is nothing
+    /// left to ask for.
     func tryStart() -> SpawnError?
     /// The process has to be waited for.
     func startIsDelayed()
-    /// It is not waited for any longer.
+    /// The process is no longer waited for.
     func startHasFailed(_ error: SpawnError)
 }
 
 /// Starts that the machine has refused, because it has no process, memory or descriptor left, oldest first.
 ///
-/// While a process of the run lives they wait for its end, however late that is: the run goes on with fewer at once. Only
-/// while it has none does the time run that ends in giving up, one time for the whole run.
+/// While a process of the run lives, they wait for its end, however late that is: the run goes on with fewer at once.
+/// The time after which they are given up, one for the whole run, counts only while the run has no process.
 @EventLoopActor
 final class StartQueue {
     // The runner holds it and outlives it.
     private unowned let runner: WorkflowRunner
     // Not a deque, whose first use costs a short run more than moving a few references costs a long one.
     private var waiting: [any Starter] = []
-    /// Processes of the run that live.
+    /// The number of living processes of the run.
     private var running = 0
     private var refusal = SpawnError(errno: EAGAIN)
-    /// Since when there is nothing but refusals.
+    /// The time since when the run has had no process and only refusals; nil if it is not so.
     private var starving: EventLoopClock.Instant?
     private var delay = firstDelay
     private var timer: Timers.Token?
@@ -35,14 +35,14 @@ final class StartQueue {
     private var hasGivenUp = false
     private var isServing = false
 
-    /// How long a run without any process tries to get one.
+    /// The time for which a run without any process tries to get one.
     static let patience = Duration.seconds(30)
     private static let firstDelay = Duration.milliseconds(20)
     private static let longestDelay = Duration.milliseconds(200)
 
     init(of runner: WorkflowRunner) { self.runner = runner }
 
-    /// Starts a process, behind those who wait for one.
+    /// Starts a process, after those that already wait for one.
     func start(_ starter: any Starter) {
         guard waiting.isEmpty, !isServing else {
             waiting.append(starter)
@@ -57,7 +57,7 @@ final class StartQueue {
         watch()
     }
 
-    /// Takes back a start that waits; does nothing to others.
+    /// Withdraws a start that waits; does nothing to others.
     func withdraw(_ starter: any Starter) { waiting.removeAll { $0 === starter } }
 
     func processHasStarted() {
@@ -72,7 +72,7 @@ final class StartQueue {
         if !waiting.isEmpty { serve() }
     }
 
-    /// A pause is over, which nothing was asked for in.
+    /// Called when a pause is over, during which nothing was asked for.
     func resume() {
         starving = nil
         if !waiting.isEmpty { serve() }
@@ -92,7 +92,7 @@ final class StartQueue {
         watch()
     }
 
-    /// Looks at the time, and sets a timer for the next try: what others of the machine give back is no event.
+    /// Checks the time, and sets a timer for the next try: processes that other programs free are no event.
     private func watch() {
         if let timer = timer.take() { runner.clock.cancel(timer) }
         guard !waiting.isEmpty else { return }
@@ -127,6 +127,6 @@ final class StartQueue {
 }
 
 extension SpawnError {
-    /// Whether the machine may have a process a moment later.
+    /// True if the machine may have a process a moment later.
     var isPassing: Bool { [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(errno) }
 }

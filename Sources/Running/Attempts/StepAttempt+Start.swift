@@ -8,7 +8,7 @@ internal import Workflow
 
 // From the words of a step to its process.
 extension StepAttempt: Starter {
-    /// A command that has been made and not been started yet.
+    /// A command that has been made and not yet started.
     struct Launch {
         let command: ProcessCommand
         let notes: NoteFile?
@@ -16,8 +16,8 @@ extension StepAttempt: Starter {
         var timer: Timers.Token?
     }
 
-    /// Makes the command and starts it: on the spot, once the files are hashed that its expressions name, or once the
-    /// machine has a process for it. If that fails, the attempt ends, perhaps during this call.
+    /// Makes the command and starts it: at once, once the files and `vars` that its expressions read are available,
+    /// or once the machine has a process for it. If that fails, the attempt ends, perhaps during this call.
     func start() { runner.starts.start(self) }
 
     func tryStart() -> SpawnError? {
@@ -40,7 +40,7 @@ extension StepAttempt: Starter {
     }
 
     private func makeLaunch() throws(StepError) -> Launch {
-        let words = try runner.builder.words(of: row)
+        let words = try runner.context.words(of: row)
         if outputFile == nil, declarations.contains(where: \.isInFile) { outputFile = try runner.files.make() }
         if scriptFile == nil, case .script(let script) = words, Shebang(script) != nil {
             scriptFile = try runner.files.make(holding: script, of: step)
@@ -64,7 +64,7 @@ extension StepAttempt: Starter {
             startIsDelayed()
             return nil
         }
-        // What it does would only add to what the reader of the log has not taken.
+        // Its output would only add to what the reader of the log has not taken.
         guard mayTakeOutput else {
             startLater(after: .milliseconds(20))
             return nil
@@ -88,7 +88,7 @@ extension StepAttempt: Starter {
             process = try runner.spawner.start(command, for: self)
         } catch {
             runner.takeBackTerminal(from: row)
-            // Its files would be among the descriptors that are missing.
+            // Its files hold descriptors, which are what is missing.
             if [EMFILE, ENFILE].contains(error.errno) { self.launch = nil }
             isRefused = error.isPassing
             guard !isRefused else { return error }
@@ -99,8 +99,8 @@ extension StepAttempt: Starter {
         return nil
     }
 
-    /// Writes through to the journal before a process makes its records wrong, since a kill may leave no time
-    /// afterwards: that a hook undoes something, and that a step with an earlier result runs again.
+    /// Writes the records through to the journal before a process makes older ones wrong, since a kill may leave no
+    /// time afterwards: that a hook undoes something, and that a step with an earlier result runs again.
     private func writeAhead() {
         guard !isWrittenAhead else { return }
         isWrittenAhead = true
@@ -136,12 +136,12 @@ extension StepAttempt: Starter {
         if isDelayed { runner.send(.launched(OperationID(row))) }
     }
 
-    // MARK: What holds it up
+    // MARK: Delays
 
-    /// Starts what a pause has held back; what the machine has refused waits in the queue of starts.
+    /// Starts what a pause has held back; what the machine has refused waits in the `StartQueue`.
     func startHeld() { if launch != nil, !isRefused { start() } }
 
-    /// The limit of the attempt is for the process, and there is none.
+    /// Reports that there is no process yet: the limit of the attempt is for the process.
     func startIsDelayed() {
         guard !isDelayed else { return }
         isDelayed = true
@@ -167,6 +167,33 @@ extension RunSecrets {
         return switch words {
         case .script(let script): .script(masked(script))
         case .arguments(let arguments): .arguments(arguments.map { masked($0) })
+        }
+    }
+}
+
+extension StepAttempt {
+    /// Restores the result of the run that this one resumes, if it is still current. Returns true if it did;
+    /// otherwise records the reason, if there is one.
+    func restore() -> Bool {
+        guard number == 1, runner.resumption != nil else { return false }
+        switch runner.resumption!.decide(row, definition: definition, round: round, in: runner.plan) {
+        case .run(let reason):
+            if let reason { record(.stepRerun(step: step, reason: reason)) }
+            return false
+        case .restore(let past):
+            if keptOutput != nil, runner.keepsStandardOutput(of: row) {
+                let output = runner.resumption!.past.standardOutput(of: step)
+                guard case .known(let bytes) = output else {
+                    runner.resumption?.runsAfterAll(row)
+                    record(.stepRerun(step: step, reason: output == .changed ? .damage : .result))
+                    return false
+                }
+                keptOutput = KeptOutput(bytes)
+            }
+            outputs = past.outputs
+            isRestored = true
+            end(isSuccess: true)
+            return true
         }
     }
 }

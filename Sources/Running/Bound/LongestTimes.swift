@@ -7,7 +7,7 @@ internal import Workflow
 /// The longest times of an outline's rows besides their timeouts, for its bound.
 struct LongestTimes {
     private(set) var costs: OperationCosts
-    /// The first of `vars` whose command can go on without end.
+    /// The first of `vars` whose command can run without end.
     private(set) var unlimitedValue: SharedValueID?
     private let outline: Plan
 
@@ -32,10 +32,10 @@ struct LongestTimes {
         addSharedValues()
     }
 
-    /// True if a person is asked before a row starts.
+    /// True if the user is asked before a row starts.
     func asks(_ row: PlanIndex) -> Bool { outline.confirmation(of: row) != nil }
 
-    /// The commands of `vars` that something reads. The value of one is made once. A step that waits for it may first
+    /// Adds the commands of `vars` that are read. The value of each is made once. A step that waits for it may first
     /// wait for the end of a command that was stopped; a step that is stopped while it waits does not run.
     private mutating func addSharedValues() {
         guard outline.workflow.hasSharedValues else { return }
@@ -84,12 +84,12 @@ struct LongestTimes {
         let closing = (grace + ProcessEnding.longestDrain()).milliseconds
         costs.otherClosing = max(costs.otherClosing, closing)
         let timeout =
-            workflow[id].command?.timeout?.duration ?? workflow.defaults(for: id.scope, isInside: true)?.timeout?.duration
+            (workflow[id].command?.timeout ?? workflow.defaults(for: id.scope, isInside: true)?.timeout)?.duration
         return (timeout?.milliseconds ?? .infinity) + 2 * closing
     }
 
-    /// How often the values of each scope are made: once for each copy of its group, and in the body of a `uses` also
-    /// for each round.
+    /// The number of times that the values of each scope are made: once for each instance of its group, and in the
+    /// body of a `uses` also for each round.
     private var scopeCounts: [NodeIndex: Double] {
         var counts: [NodeIndex: Double] = [:]
         var copies = [Double](repeating: 1, count: outline.nodes.count)

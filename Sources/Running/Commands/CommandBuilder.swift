@@ -8,81 +8,53 @@ internal import Workflow
 
 /// Makes the commands of steps: environment, folder, shell, program and standard input.
 ///
-/// What a group's members share is built once, when the first of them starts.
+/// The part that a group's members share is built once, when the first of them starts.
 @EventLoopActor
 final class CommandBuilder {
-    let context: RunContext
-    let options: RunOptions
-    let environments: BaseEnvironments
-    let files: StepFiles
-    /// Whether something in the file names `$FLOWRUN_TEMP`, so that there is one.
-    let namesScratchFolder: Bool
-    /// Which of `vars` each step reads; nil where there are none.
-    private lazy var sharedReads: [NodeIndex: [SharedValueID]]? = plan.workflow.hasSharedValues ? [:] : nil
-    /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
-    var shared: [Int: Surroundings] = [:]
+    private let context: RunContext
+    private var options: RunOptions { context.options }
+    private var files: StepFiles { context.files }
     /// By group: the start of the digests of the steps in it.
-    var needs: [PlanIndex: KeyedHash] = [:]
+    private var needs: [PlanIndex: KeyedHash] = [:]
     /// By the needed row and, in the last bits, the kind: a digest of both.
-    var edges: [Int: (UInt64, UInt64)] = [:]
+    private var edges: [Int: (UInt64, UInt64)] = [:]
     /// By group: a digest of its members.
-    var contents: [PlanIndex: String] = [:]
+    private var contents: [PlanIndex: String] = [:]
 
-    init(_ context: RunContext, _ files: StepFiles) {
-        self.context = context
-        self.files = files
-        options = context.options
-        let namesScratchFolder = context.state.plan.workflow.namesScratchFolder
-        self.namesScratchFolder = namesScratchFolder
-        environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
+    init(_ context: RunContext) { self.context = context }
+
+    /// Forgets what was made for a group that runs once more, whose expressions may have other values now.
+    func forget(_ group: PlanIndex) {
+        (contents, edges) = ([:], [:])
+        needs = needs.filter { row, _ in !plan.isInside(row, group) }
     }
 
-    var plan: Plan { _read { yield context.state.plan } }
+    private var plan: Plan { _read { yield context.state.plan } }
 
-    /// The words or the script of a step, every expression in them evaluated.
-    func words(of row: PlanIndex) throws(StepError) -> StepStarted.Command {
-        switch plan.body(of: row) {
-        case .script(let script): return .script(script.text(in: plan.workflow.file))
-        case .group, .milestone: preconditionFailure("row \(row) has no command")
-        case .arguments(let templates):
-            return .arguments(try words(of: templates, in: RowScope(context: context, row: row)))
-        }
-    }
-
-    func words(of templates: [Template], in scope: RowScope) throws(StepError) -> [String] {
-        var words: [String] = []
-        words.reserveCapacity(templates.count)
-        for template in templates { try append(template, to: &words, in: scope) }
-        guard !words.isEmpty else {
-            throw StepError("the list of `run` is empty once its lists are spliced in", kind: .expression)
-        }
-        return words
-    }
-
-    /// What an attempt brings to its command.
+    /// The values that an attempt contributes to its command.
     struct Attempt {
         let number: Int
         /// nil outside of groups that may be tried again.
         let round: Int?
-        /// Where the step writes its outputs; nil for nowhere.
+        /// The file that the step writes its outputs to; nil for none.
         let outputFile: String?
-        /// Where the script stands for its own interpreter; nil for one that a shell reads.
+        /// The file of the script for its own interpreter; nil if a shell reads the script.
         let scriptFile: String?
-        /// Whether somebody reads what the step writes to standard output.
+        /// True if the standard output of the step is read.
         let isRead: Bool
     }
 
-    /// What to start for an attempt, the file where its shell notes what fails, if it does, and what decides what it
-    /// does.
+    /// Returns the command of an attempt, the file in which its shell notes what fails, if it does, and the digest of
+    /// the step's definition.
     func command(
         for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt
     ) throws(StepError) -> (ProcessCommand, notes: NoteFile?, definition: String?) {
-        try makeScratchFolder()
+        try context.makeScratchFolder()
         let arguments = commandLine(of: row, words, attempt)
         let program = arguments.first ?? ""
-        let surroundings = try stepSurroundings(of: row)
-        let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
-        let path = try path(of: program, in: surroundings, workingDirectory)
+        let surroundings = try context.stepSurroundings(of: row)
+        let workingDirectory = surroundings.workingDirectory.map(context.absolute) ?? options.folder
+        let path = try context.path(of: program, in: surroundings, workingDirectory)
         var additions = [
             (name: "FLOWRUN_STEP", value: plan.nodes[row].id),
             (name: "FLOWRUN_ATTEMPT", value: String(attempt.number)),
@@ -103,40 +75,12 @@ final class CommandBuilder {
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
         command.isDetached = plan.settings(of: row)?.isDetached ?? false
         command.isInteractive = plan.settings(of: row)?.isInteractive ?? false
-        // What the file itself names may be missing; a step that cannot start is not to be shown as started.
+        // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
+        // started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
             if let error = command.obstacle { throw StepError(error, of: command) }
         }
         return (command, notes, definition)
-    }
-
-    func makeScratchFolder() throws(StepError) { if namesScratchFolder { _ = try files.scratchFolder() } }
-
-    private func path(
-        of program: String, in surroundings: Surroundings, _ workingDirectory: String?
-    ) throws(StepError) -> String {
-        do {
-            return try findProgram(program, along: surroundings.environment["PATH"], from: workingDirectory)
-        } catch {
-            throw StepError(error, program: program)
-        }
-    }
-
-    /// A command whose standard output is read.
-    func command(_ words: [String], in surroundings: Surroundings) throws(StepError) -> ProcessCommand {
-        let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
-        let path = try path(of: words.first ?? "", in: surroundings, workingDirectory)
-        return ProcessCommand(
-            path: path, arguments: words, environment: surroundings.environment, workingDirectory: workingDirectory,
-            separatesStreams: true)
-    }
-
-    func reads(by step: NodeIndex) -> [SharedValueID]? {
-        guard let reads = sharedReads else { return nil }
-        if let known = reads[step] { return known }
-        let found = plan.workflow.sharedValuesRead(by: step)
-        sharedReads?[step] = found
-        return found
     }
 
     private func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt) -> [String] {
@@ -152,7 +96,7 @@ final class CommandBuilder {
         }
     }
 
-    /// nil for what cannot or need not be watched. Without memory for a file the step runs as well.
+    /// Returns nil for what cannot or need not be watched. Without memory for a file the step runs as well.
     private func noteFile(
         for words: StepStarted.Command, of row: PlanIndex, _ environment: EnvironmentBlock
     ) -> NoteFile? {
@@ -163,20 +107,21 @@ final class CommandBuilder {
         return options.secrets.mask == nil ? NoteFile(startup) : NoteFile(startup, in: files)
     }
 
-    /// Whether nothing around a step says already whether to use colours.
+    /// True if the environment does not decide already about the use of colours.
     private static func leavesColorsOpen(_ environment: EnvironmentBlock) -> Bool {
         ["NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"].allSatisfy { environment[$0] == nil }
     }
 
-    /// The definition of a step, without a command to start.
+    /// Returns the digest of a step's definition, without a command to start.
     func definition(of row: PlanIndex) throws(StepError) -> String? {
         definition(
-            of: row, try words(of: row), in: try stepSurroundings(of: row), input: try standardInput(of: row))
+            of: row, try context.words(of: row), in: try context.stepSurroundings(of: row),
+            input: try standardInput(of: row))
     }
 
     private func standardInput(of row: PlanIndex) throws(StepError) -> [UInt8]? {
         guard let template = plan.settings(of: row)?.standardInput else { return nil }
-        return try bytes(template, in: row)
+        return try context.bytes(template, in: row)
     }
 
     private func memoryFile(_ bytes: [UInt8]) throws(StepError) -> MemoryFile {
@@ -187,16 +132,180 @@ final class CommandBuilder {
         }
     }
 
-    /// The same for all attempts of a step, also in runs that resume this one: whoever gets it twice can tell that the
-    /// work is the same.
+    /// Returns a key that is the same for all attempts of a step in a round, also in runs that resume this one: a
+    /// receiver that gets it twice can tell that the work is the same.
     private func idempotencyKey(of row: PlanIndex, _ attempt: Attempt) -> String {
         let key = "\(options.past?.origin ?? options.run)/\(plan.nodes[row].id)"
         guard let round = attempt.round, round > 0 else { return key }
         return "\(key)#\(round)"
     }
 
-    /// What follows `--` on the command line, where the step is to get it.
+    /// Returns the words after `--` on the command line, if the step is to get them.
     private func arguments(of row: PlanIndex) -> [String] {
         options.arguments.isEmpty || !plan.isNamed(row) ? [] : options.arguments
+    }
+}
+
+extension CommandBuilder {
+    /// Returns a digest of everything that decides what a step does, expressions evaluated: its command, shell and
+    /// arguments, its working directory and standard input, the variables that the file and the command line give it,
+    /// the treatment of its processes and its output, the outputs that it declares, and its needs. Excludes what it
+    /// inherits from flowrun's surroundings, the values of its secrets, its time limits and its retries. A parameter
+    /// counts only if its script or a word of its command names it, and the words after `--` only if it takes them.
+    /// Nil if digests are not needed, in hooks, and for a step whose command names `$FLOWRUN_TEMP`, in which it may
+    /// leave something.
+    func definition(
+        of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, input: [UInt8]?
+    ) -> String? {
+        guard let key = options.definitionKey, !plan.isInHook(row) else { return nil }
+        var hash = needsHash(inside: plan.parent(of: row), key)
+        appendNeeds(of: row, to: &hash)
+        let settings = plan.settings(of: row)
+        if context.namesScratchFolder, Self.has("FLOWRUN_TEMP", in: words) { return nil }
+        switch words {
+        case .script(let script):
+            hash.append("script")
+            hash.append(script)
+            append(plan.shell(of: row).arguments, to: &hash)
+        case .arguments(let arguments):
+            hash.append("argv")
+            append(arguments, to: &hash)
+        }
+        append(takenArguments(of: row), to: &hash)
+        hash.append(surroundings.workingDirectory ?? "")
+        hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
+        hash.append(settings?.isInteractive == true ? 1 : 0)
+        hash.append(settings?.isDetached == true ? 1 : 0)
+        hash.append(plan.streams(of: row) == .separate ? 1 : 0)
+        appendVariables(of: row, words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
+        hash.append(input?.count ?? -1)
+        input?.withUnsafeBytes { hash.append($0) }
+        for output in settings?.outputs ?? [] {
+            hash.append(output.name)
+            switch output.source {
+            case .file(let kind): hash.append("file \(kind.rawValue)")
+            case .standardOutput(let kind): hash.append("stdout \(kind.rawValue)")
+            case .expression: hash.append("expression")
+            }
+        }
+        return hash.finish()
+    }
+
+    private func takenArguments(of row: PlanIndex) -> [String] {
+        guard !options.arguments.isEmpty, plan.isNamed(row), plan.workflow.takesArguments(plan.nodes[row].definition)
+        else { return [] }
+        return options.arguments
+    }
+
+    private func append(_ words: [String], to hash: inout KeyedHash) {
+        hash.append(words.count)
+        for word in words { hash.append(word) }
+    }
+
+    private func appendVariables(
+        of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, _ secrets: [String],
+        to hash: inout KeyedHash
+    ) {
+        let own = surroundings.environment.ownVariables
+        guard !own.isEmpty else { return }
+        let parameters = Dictionary(
+            options.parameters.environment.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+        for (name, value) in own.sorted(by: { $0.name < $1.name }) {
+            // A variable of a parameter's name that the file sets nearer to the step is not the parameter.
+            let isParameter = parameters[name] == value && !isSet(name, around: row)
+            if isParameter, !Self.has(name, in: words) { continue }
+            hash.append(name)
+            hash.append(secrets.contains(name) ? "" : value)
+        }
+    }
+
+    /// Returns true if an `env` of the row, or of an enclosing group, sets a variable.
+    private func isSet(_ name: String, around row: PlanIndex) -> Bool {
+        var next = row
+        while plan.settings(of: next)?.env.contains(where: { $0.name == name }) != true {
+            if next == .root { return false }
+            next = plan.parent(of: next)
+        }
+        return true
+    }
+
+    private static func has(_ name: String, in command: StepStarted.Command) -> Bool {
+        switch command {
+        case .script(let script): script.hasWord(name)
+        case .arguments(let words): words.contains { $0.hasWord(name) }
+        }
+    }
+}
+
+// Needs of steps and groups as a part of the definitions of steps. Computed when a step starts, so that all instances
+// that it may need are known.
+extension CommandBuilder {
+    /// Returns the start of the digests of all steps in a group: the needs of the group and of the enclosing ones.
+    /// Computed once a group.
+    func needsHash(inside group: PlanIndex, _ key: KeyedHash.Key) -> KeyedHash {
+        if group == .root { return KeyedHash(key: key) }
+        if let known = needs[group] { return known }
+        var hash = needsHash(inside: plan.parent(of: group), key)
+        appendNeeds(of: group, to: &hash)
+        needs[group] = hash
+        return hash
+    }
+
+    /// Appends a row's own needs, in any order: their kinds, if a condition decides in their place, and what the
+    /// condition reads. The value of the condition is not part of it, since each run evaluates it again.
+    func appendNeeds(of row: PlanIndex, to hash: inout KeyedHash) {
+        let edges = plan.edges(of: row)
+        hash.append(edges.count)
+        if edges.count == 1 { append(edges[edges.startIndex], to: &hash) } else { appendSum(of: edges, to: &hash) }
+        hash.append(plan.waitsForAll(row) ? 1 : 0)
+        let reads = plan.condition(of: row)?.references.filter { $0.root == "steps" || $0.root == "previous" } ?? []
+        let names = reads.isEmpty ? [] : Set(reads.map { "\($0.root).\($0.field ?? "")" }).sorted()
+        hash.append(names.count)
+        for name in names { hash.append(name) }
+    }
+
+    /// Appends a sum that does not depend on the order of the edges. Each edge is hashed once, however many rows have
+    /// it.
+    private func appendSum(of edges: ArraySlice<PlanEdge>, to hash: inout KeyedHash) {
+        guard !edges.isEmpty, let key = options.definitionKey else { return }
+        var (first, second): (UInt64, UInt64) = (0, 0)
+        for edge in edges {
+            let place = edge.target.offset << 2 | Int(edge.kind.rawValue)
+            let known = self.edges[place]
+            var words = known ?? (0, 0)
+            if known == nil {
+                var hash = KeyedHash(key: key)
+                append(edge, to: &hash)
+                words = hash.finishWords()
+                self.edges[place] = words
+            }
+            first &+= words.0
+            second &+= words.1
+        }
+        hash.append(Int(bitPattern: UInt(first)))
+        hash.append(Int(bitPattern: UInt(second)))
+    }
+
+    private func append(_ edge: PlanEdge, to hash: inout KeyedHash) {
+        hash.append(plan.nodes[edge.target].id)
+        hash.append(edge.kind.rawValue)
+        if plan.nodes[edge.target].role != .step { hash.append(digest(ofContentsOf: edge.target)) }
+    }
+
+    /// Returns a digest of the ids of the steps in a group. Their order does not matter, except that of the instances
+    /// of a fan-out, in which outputs are handed on.
+    private func digest(ofContentsOf group: PlanIndex) -> String {
+        guard let key = options.definitionKey else { return "" }
+        if let known = contents[group] { return known }
+        var hash = KeyedHash(key: key)
+        let parts = plan.nodes[group].role == .fanOut ? plan.members(of: group) : [group]
+        for part in parts {
+            let rows = plan.isStep(part) ? [part] : plan.rows(inside: part)
+            let steps = rows.filter { plan.isStep($0) && !plan.isInHook($0) }
+            for id in steps.map({ plan.nodes[$0].id }).sorted() { hash.append(id) }
+        }
+        let digest = hash.finish()
+        contents[group] = digest
+        return digest
     }
 }

@@ -4,17 +4,18 @@ internal import RunLog
 internal import Syntax
 internal import Workflow
 
-/// Why a step's command could not even be made, or what it handed on cannot be taken.
+/// The reason why a step's command could not even be made, or why its outputs cannot be used.
 struct StepError: Error {
     let message: String
     /// The failed call's error number; nil if no call failed.
     let errno: Int32?
     let kind: Cause.Kind
-    /// What a shell would show of a program that is not there or cannot be started; nil for any other error.
+    /// The status that a shell would show for a program that is missing or cannot be started; nil for any other
+    /// error.
     private(set) var shellStatus: ExitStatus?
     /// The place to blame; nil for that of the step.
     var place: SourceRange?
-    /// Which of `vars` has no value; nil if that is not the reason.
+    /// The failure of one of `vars`; nil if that is not the reason.
     var failure: SharedFailure?
 
     init(_ message: String, errno: Int32? = nil, kind: Cause.Kind = .spawn) {
@@ -23,13 +24,13 @@ struct StepError: Error {
         self.kind = kind
     }
 
-    /// A command that no process could be made of.
+    /// Makes the error of a command that no process could be made of.
     init(_ error: SpawnError, of command: ProcessCommand) {
         self.init(Self.describe(error, of: command), errno: error.errno)
         setShellStatus(of: error)
     }
 
-    /// A program that could not be started in a folder.
+    /// Makes the error of a program that could not be started in a folder.
     init(_ error: SpawnError, program: String, folder: String? = nil) {
         self.init(Self.describe(error, program: program, folder: folder), errno: error.errno)
         setShellStatus(of: error)
@@ -41,7 +42,7 @@ struct StepError: Error {
         }
     }
 
-    /// What went wrong with a command in words. Of one that is too long it names what is the longest.
+    /// Describes a failed start of a command. If the command is too long, names its longest part.
     static func describe(_ error: SpawnError, of command: ProcessCommand) -> String {
         let words = describe(
             error, program: command.arguments.first ?? "", folder: command.workingDirectory)
@@ -49,14 +50,14 @@ struct StepError: Error {
         return "\(words); \(longest.name) has \(longest.bytes) bytes"
     }
 
-    /// A command of whose output something could not be read; nil if all was.
+    /// Makes the error of a command whose output could not be read completely; nil if it was.
     init?(ofOutput ending: ProcessEnding) {
         guard let error = ending.outputError else { return nil }
         let reason = String(cString: strerror(error)).lowercased()
         self.init("what it wrote could not be read to the end: \(reason)", errno: error, kind: .output)
     }
 
-    /// A command of which these processes did not end by KILL; none where flowrun could not look for them.
+    /// Makes the error of a command whose processes did not end by KILL; empty if flowrun could not look for them.
     init(losing processes: [Int32]) {
         let numbers = processes.map(String.init).joined(separator: ", ")
         self.init(
@@ -67,7 +68,7 @@ struct StepError: Error {
 
     static func reason(_ error: SpawnError) -> String { String(cString: strerror(error.errno)).lowercased() }
 
-    /// What went wrong in words, with the fix if there is an obvious one.
+    /// Describes a failed start of a program, with the fix if there is an obvious one.
     static func describe(_ error: SpawnError, program: String, folder: String? = nil) -> String {
         let reason = reason(error)
         switch (error.subject, error.errno) {

@@ -1,11 +1,12 @@
 internal import Processes
 internal import RunLog
+internal import Scheduling
 
 /// Numbers the events of one run, stamps them and hands them to every reporter: the one place where events are made.
 @EventLoopActor
 final class EventRecorder {
     private let reporters: [any Reporter]
-    /// Whether the log can take what steps write; while it says no, they are left to wait.
+    /// Returns true if the log can take the output of steps; while it returns false, the output waits.
     let mayTakeOutput: @EventLoopActor () -> Bool
     private let clock: any RunClock
     private let start: EventLoopClock.Instant
@@ -13,7 +14,7 @@ final class EventRecorder {
     private var wantsTicks = false
     private var scheduledTick: Duration?
 
-    /// How long what an event changes may wait to be shown.
+    /// The time that a change by an event may wait to be shown.
     private static let tickInterval = Duration.milliseconds(100)
 
     init(_ reporters: [any Reporter], clock: any RunClock, mayTakeOutput: @escaping @EventLoopActor () -> Bool) {
@@ -23,7 +24,7 @@ final class EventRecorder {
         start = clock.now
     }
 
-    /// Since the run started.
+    /// The time since the run started.
     var elapsed: Duration { start.duration(to: clock.now) }
 
     func record(_ kind: RunEvent.Kind, round: Int? = nil) {
@@ -34,7 +35,7 @@ final class EventRecorder {
         if wantsTicks { scheduleTick(at: event.elapsed + Self.tickInterval) }
     }
 
-    /// Lets reporters act on time that passes, from now on. Where none of them cares, no timer is ever set.
+    /// Lets reporters act on passing time, from now on. If none of them cares, no timer is ever set.
     func startTicking() {
         tick()
         wantsTicks = scheduledTick != nil
@@ -49,11 +50,27 @@ final class EventRecorder {
         if let next { scheduleTick(at: next) }
     }
 
-    /// A tick that is scheduled for later stays so: an early or superfluous one does no harm.
+    /// A later tick that is already scheduled stays: an early or superfluous one does no harm.
     private func scheduleTick(at time: Duration) {
         guard time < scheduledTick ?? .seconds(Int64.max) else { return }
         scheduledTick = time
         let due = max(start.advanced(by: time), clock.now.advanced(by: .milliseconds(1)))
         _ = clock.schedule(at: due) { self.tick() }
+    }
+}
+
+extension OperationScheduler.Wait {
+    /// Returns one hop of a run that cannot go on, as a clause such as "a needs b", given names for rows and locks.
+    func words(id: (OperationID) -> String, lock: (LockID) -> String) -> String {
+        let waiter = id(waiter)
+        return switch reason {
+        case .need(let need): "\(waiter) needs \(id(need))"
+        case .lock(let name, let holder?): "\(waiter) waits for the lock \(lock(name)), which \(id(holder)) holds"
+        case .lock(let name, nil): "\(waiter) waits for the lock \(lock(name)), which nothing holds"
+        case .limit(let group): "\(waiter) waits for the limit of \(id(group))"
+        case .start(let group): "\(waiter) waits for \(id(group)) to start"
+        case .member(let member): "\(waiter) waits for its member \(id(member))"
+        case .nothing: "\(waiter) waits for nothing"
+        }
     }
 }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Cuts what arrives on one stream into whole lines, so that no record ends inside one unless it has to. Copies only
-/// the line that is not finished yet.
+/// Cuts the bytes of one stream into whole lines, so that no record ends inside a line unless it has to. Copies only
+/// the unfinished line.
 struct OutputLines {
-    /// The longest line that is waited for, and the longest piece.
+    /// The longest line that is waited for, and the longest piece, in bytes.
     static let limit = 64 << 10
-    /// What is short enough to be copied behind an unfinished line, for one record instead of two.
+    /// The largest chunk that is copied after an unfinished line, for one record instead of two.
     private static let shortChunk = 4 << 10
 
     private var rest: [UInt8] = []
@@ -30,7 +30,7 @@ struct OutputLines {
         rest.removeFirst(rest.count - kept)
     }
 
-    /// What is left at the end of the stream: a line without its end.
+    /// Emits what is left at the end of the stream: a line without its end.
     mutating func finish(emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
         if !rest.isEmpty { emitRest(isPartial: true, emit) }
     }
@@ -75,7 +75,8 @@ struct OutputLines {
         bytes.lastIndex(of: 10).map { $0 + 1 }
     }
 
-    /// Where the bytes can be cut without splitting a UTF-8 sequence; all of them if they are not UTF-8.
+    /// Returns the last place where the bytes can be cut without splitting a UTF-8 sequence; their end if they are
+    /// not UTF-8.
     private static func boundary(in bytes: UnsafeRawBufferPointer) -> Int {
         for back in 1...4 where bytes.count > back {
             let byte = bytes[bytes.count - back]
@@ -105,5 +106,28 @@ struct OutputTail {
         let tail = bytes.suffix(Self.limit)
         guard let lineEnd = tail.firstIndex(of: 10), lineEnd + 1 < tail.endIndex else { return Array(tail) }
         return Array(tail[(lineEnd + 1)...])
+    }
+}
+
+/// One stream of a running step: secrets masked, then cut into whole lines.
+struct StepStream {
+    private var mask: SecretMask?
+    private var lines = OutputLines()
+
+    /// `mask` is a fresh one; nil if there is nothing to hide.
+    init(mask: SecretMask?) { self.mask = mask }
+
+    /// Calls `emit` with the lines that are complete, as `OutputLines` does.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
+        // Taken out, so that what it emits can be appended meanwhile.
+        guard var mask = mask.take() else { return lines.append(bytes, emit: emit) }
+        mask.feed(bytes) { lines.append($0, emit: emit) }
+        self.mask = mask
+    }
+
+    /// Emits what is left at the end.
+    mutating func finish(emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {
+        if var mask = mask.take() { mask.finish { lines.append($0, emit: emit) } }
+        lines.finish(emit: emit)
     }
 }

@@ -2,11 +2,11 @@ internal import DequeModule
 internal import Planning
 internal import Processes
 
-/// What expressions ask about files, and the way to the answers that they do not know yet.
+/// The questions that expressions ask about files, and their answers.
 ///
-/// Reading files may take long, so an evaluation that asks ends without a value; the answer is found beside the event
-/// loop, one at a time, and the evaluation begins once more. An answer counts for that one evaluation, because files
-/// change; only those that ask the same before the reading begins share it.
+/// Reading files may take long, so an evaluation that asks ends without a value. The answer is found beside the event
+/// loop, one at a time, and the evaluation begins once more. An answer counts for that one evaluation only, because
+/// files change; it is shared only by evaluations that ask the same before the reading begins.
 @EventLoopActor
 final class FileQuestions {
     /// An evaluation that waits for an answer.
@@ -18,9 +18,9 @@ final class FileQuestions {
 
     private final class Job {
         let task: FileTask
-        /// Those that have come to wait for it, some of which may be forgotten.
+        /// All rows that came to wait for it; some may be forgotten.
         var rows: [PlanIndex] = []
-        /// How many of them are not.
+        /// The number of rows that still wait.
         var waitingCount = 0
 
         init(_ task: FileTask) { self.task = task }
@@ -31,12 +31,12 @@ final class FileQuestions {
     /// At most one for each row.
     private var evaluations: [PlanIndex: Evaluation] = [:]
     private var current: Job?
-    /// What has not begun, oldest first; some may be given up. Nil before the first question: Swift needs long to set up
-    /// the first deque of a process, and few runs ask for files.
+    /// Jobs that have not begun, oldest first; some may be given up. Nil before the first question: Swift needs long
+    /// to set up the first deque of a process, and few runs ask for files.
     private var queue: Deque<Job>?
-    /// The same by what is asked, without what is given up.
+    /// The same by question, without those given up.
     private var queued: [FileQuestion: Job] = [:]
-    /// What the evaluation that goes on now knows, and the first answer that it lacks.
+    /// The answers that the current evaluation has, and the first question whose answer it lacks.
     private var known: [FileQuestion: FileAnswer] = [:]
     private var missing: FileQuestion?
 
@@ -45,11 +45,11 @@ final class FileQuestions {
         self.folder = folder
     }
 
-    /// Whether the evaluation that goes on now lacks an answer.
+    /// True if the current evaluation lacks an answer.
     var isMissing: Bool { missing != nil }
 
-    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `ask(for:then:)` at
-    /// once, and what `body` did does not count.
+    /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller calls
+    /// `ask(for:then:)` at once, and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
         guard !evaluations.isEmpty else {
             let value = body()
@@ -63,17 +63,17 @@ final class FileQuestions {
         return value
     }
 
-    /// nil if it is still to be found.
+    /// Returns the answer to a question; nil if it is still to be found.
     func answer(to question: FileQuestion) -> FileAnswer? {
         if let answer = known[question] { return answer }
         missing = missing ?? question
         return nil
     }
 
-    /// Finds what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// Finds the answer that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
     func ask(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
         guard let question = missing.take() else { preconditionFailure("row \(row) lacks no answer") }
-        // One that has begun may have read what has changed since.
+        // A job that has begun may have read files that have changed since.
         let job = queued[question] ?? enqueue(question)
         job.rows.append(row)
         job.waitingCount += 1
@@ -89,8 +89,8 @@ final class FileQuestions {
         return job
     }
 
-    /// Ends the wait of a row, without waiting for whoever reads the files. Returns false if it did not wait. The
-    /// caller sees to `beginNext`, once it has forgotten all that is to be forgotten.
+    /// Ends the wait of a row, without waiting for the reading to end. Returns false if it did not wait. The caller
+    /// calls `beginNext` once it has forgotten everything that is to be forgotten.
     @discardableResult
     func forget(_ row: PlanIndex) -> Bool {
         guard !evaluations.isEmpty, let job = evaluations.removeValue(forKey: row)?.job else { return false }
@@ -101,7 +101,7 @@ final class FileQuestions {
         return true
     }
 
-    /// Begins the next that somebody waits for, unless one is under way.
+    /// Begins the next job that a row waits for, unless one is under way.
     func beginNext() {
         while current == nil, let job = queue?.popFirst() {
             guard !job.task.isGivenUp else { continue }

@@ -1,14 +1,14 @@
 internal import Planning
 internal import Processes
 
-/// What evaluations may have to wait for: answers about files and the commands of `vars`.
+/// The values that evaluations may have to wait for: answers about files and the commands of `vars`.
 ///
-/// An evaluation that lacks something ends without a value and begins once more when it is there.
+/// An evaluation that lacks a value ends without a result and begins once more when the value is there.
 @EventLoopActor
 final class PendingValues {
     let files: FileQuestions
     let commands: SharedCommands
-    /// Why one of `vars` had no value in the last evaluation; nil if none was asked for that has failed.
+    /// The reason why one of `vars` had no value in the last evaluation; nil if none that has failed was read.
     var failure: SharedFailure?
 
     init(_ files: FileQuestions, _ commands: SharedCommands) {
@@ -16,11 +16,11 @@ final class PendingValues {
         self.commands = commands
     }
 
-    /// Whether the evaluation that goes on now lacks something.
+    /// True if the current evaluation lacks a value.
     var isMissing: Bool { files.isMissing || commands.isMissing }
 
-    /// What `body` evaluates for a row. nil if it has to begin once more: then the caller calls `wait(for:then:)` at
-    /// once, and what `body` did does not count.
+    /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller calls
+    /// `wait(for:then:)` at once, and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
         failure = nil
         commands.beginEvaluation()
@@ -28,22 +28,22 @@ final class PendingValues {
         return commands.isMissing ? nil : value
     }
 
-    /// Makes the values that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
-    /// `holdingSlot`: for a step that has its slot already.
+    /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// `holdingSlot` is true for a step that already has its slot.
     func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
         guard files.isMissing else { return commands.wait(for: row, holdingSlot: holdingSlot, then: resume) }
         commands.beginEvaluation()
         files.ask(for: row, then: resume)
     }
 
-    /// Ends the wait of a row. Returns false if it did not wait. The caller sees to `beginNext` of `files`.
+    /// Ends the wait of a row. Returns false if it did not wait. The caller calls `beginNext` of `files`.
     @discardableResult
     func forget(_ row: PlanIndex) -> Bool {
         let waitedForFiles = files.forget(row)
         return commands.forget(row) || waitedForFiles
     }
 
-    /// The same for one whose end waits for that of a command that is stopped with it.
+    /// Ends the wait of a row and calls `done` once a command that is stopped with it has ended.
     func leave(_ row: PlanIndex, then done: @escaping @EventLoopActor () -> Void) {
         files.forget(row)
         commands.forget(row, whenGone: done)

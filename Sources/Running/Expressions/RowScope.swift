@@ -3,18 +3,19 @@ internal import Processes
 internal import Syntax
 internal import Workflow
 
-/// What the expressions of one row may name: a step's, a group's, or those of a group's outputs, which see its members.
+/// The names that the expressions of one row may use: a step's, a group's, or those of a group's outputs, which see
+/// its members.
 @EventLoopActor
 struct RowScope: ExpressionScope {
     let context: RunContext
     let row: PlanIndex
-    /// Whether the members of the row itself are in sight.
+    /// True if the members of the row itself are visible.
     var seesMembers = false
-    /// Whether a group's own `vars` are in sight: not where a key belongs to what is around it.
+    /// True if a group's own `vars` are visible: not in a key that belongs to the enclosing level.
     var seesOwn = true
-    /// Whether one of `vars` is being made.
+    /// True if one of `vars` is being made.
     var isShared = false
-    /// Whether the expression stands at the top of the body that the row uses.
+    /// True if the expression is at the top of the body that the row uses.
     var isInside = false
 
     private var isInBody: Bool { isInside || seesMembers || isShared }
@@ -29,13 +30,14 @@ struct RowScope: ExpressionScope {
         }
     }
 
-    /// What the top of the file sets, or while it is being set what is around it.
+    /// The variables at the top of the file; while those are being set, the enclosing ones.
     private var environment: Value {
         guard let user = context.state.plan.fileUser(around: row, isInside: isInBody) else {
             if isShared { return context.sharedEnvironment }
             return row == .root && !seesMembers ? context.inherited : context.environment
         }
-        return context.readEnvironmentOfFile(user, isInside && user == row, isShared)
+        return context.variables(
+            ofFileUsedBy: user, isBeingSet: isInside && user == row, isShared: isShared)
     }
 
     func shared(_ name: String) throws(EvaluationError) -> Value? {
@@ -60,7 +62,7 @@ struct RowScope: ExpressionScope {
 
     func status(_ function: StatusFunction) -> Bool { context.state.status(function, of: row) }
 
-    /// Paths count from the folder of the file that the row is written in, where its steps run.
+    /// Paths are relative to the folder of the file that the row is written in, where its steps run.
     func files(matching patterns: [String]) throws(EvaluationError) -> [String] {
         let folder = folder
         guard case .list(let paths) = try answer(to: .list(Self.paths(patterns, in: folder)), "glob") else { return [] }
@@ -72,8 +74,8 @@ struct RowScope: ExpressionScope {
         try answer(to: .hash(Self.paths(patterns, in: folder)), "hashFiles").text
     }
 
-    /// Where the file that the row is written in is, from the folder of the workflow's first file; empty for that
-    /// folder itself.
+    /// The folder of the file that the row is written in, relative to that of the workflow's first file; empty for
+    /// that folder itself.
     private var folder: String {
         let user = context.state.plan.fileUser(around: row, isInside: isInBody)
         return user.flatMap(context.state.plan.use)?.folder ?? ""
@@ -88,14 +90,14 @@ struct RowScope: ExpressionScope {
         switch context.pending.files.answer(to: question) {
         case .success(let answer)?: return answer
         case .failure(let error)?: message = "`\(function)` cannot read `\(error.path)`: \(error.reason)"
-        // Nobody reads this: what came to it is evaluated once more.
+        // Never shown: an evaluation without an answer is repeated.
         case nil: message = "the answer is still to be found"
         }
         let range = context.state.plan.workflow.range(of: context.state.plan.nodes[row].definition)
         throw EvaluationError(message, at: range)
     }
 
-    /// What was written to standard output, byte for byte, if a template is nothing but its name; nil for any other.
+    /// Returns standard output byte for byte if a template is nothing but its name; nil for any other.
     func output(namedBy template: Template) -> [UInt8]? {
         guard case .parsed(let parsed) = template, case .reference(let name, let path)? = parsed.expression?.root.kind
         else { return nil }

@@ -1,13 +1,14 @@
 internal import Planning
 internal import Processes
 internal import RunLog
+internal import Scheduling
 internal import Syntax
 internal import Workflow
 
-/// What all parts of a run share: its options, how far it has come, and what its expressions have read so far.
+/// The state that all parts of a run share: its options, its progress, and what its expressions have read so far.
 @EventLoopActor
 final class RunContext {
-    /// What an id means to the row that names it.
+    /// The meaning of an id for the row that names it.
     enum Meaning {
         case row(PlanIndex)
         /// It is in the file, but the caller has not chosen to run it.
@@ -23,41 +24,25 @@ final class RunContext {
     var state: RunState
     let parameters: Value
     let pending: PendingValues
-    /// `env`: flowrun's own environment with the top of the file on it; asked for at its first use.
-    var readEnvironment: @EventLoopActor () -> Value = { .object([]) }
-    var environment: Value {
-        if let knownEnvironment { return knownEnvironment }
-        let environment = readEnvironment()
-        if !pending.isMissing { knownEnvironment = environment }
-        return environment
-    }
+    let files: StepFiles
+    let environments: BaseEnvironments
+    /// True if something in the file names `$FLOWRUN_TEMP`, so that there is one.
+    let namesScratchFolder: Bool
+    /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
+    var surroundings: [Int: Surroundings] = [:]
+    /// The `vars` that each step reads; nil if there are none.
+    private lazy var sharedReads: [NodeIndex: [SharedValueID]]? = plan.workflow.hasSharedValues ? [:] : nil
     private var knownEnvironment: Value?
-    /// `env` in `vars`: the same without what reads `vars`.
-    var readSharedEnvironment: @EventLoopActor () -> Value = { .object([]) }
-    var sharedEnvironment: Value {
-        if let knownSharedEnvironment { return knownSharedEnvironment }
-        let environment = readSharedEnvironment()
-        if !pending.isMissing { knownSharedEnvironment = environment }
-        return environment
-    }
     private var knownSharedEnvironment: Value?
-    /// `env` while the top of the file is evaluated: what flowrun has inherited.
-    var readInherited: @EventLoopActor () -> Value = { .object([]) }
-    private(set) lazy var inherited = readInherited()
-
-    /// The same at the top of a file that a group uses: first, whether it is being set, which takes what is around the
-    /// group; then, whether it is for `vars`, which see nothing that reads `vars`.
-    var readEnvironmentOfFile: @EventLoopActor (PlanIndex, Bool, Bool) -> Value = { _, _, _ in .object([]) }
-
-    /// What the parameters of bodies are given, by the groups that use them.
+    /// `env` while the top of the file is evaluated: the environment that flowrun has inherited.
+    private(set) lazy var inherited = inheritedVariables()
+    /// The values of the parameters of bodies, by the groups that use them.
     private var givenParameters: [PlanIndex: [Value.Field]] = [:]
-    /// Per group that somebody has looked into: its members by their ids.
+    /// By group in which an id was looked up: its members by their ids.
     private var members: [PlanIndex: [String: Meaning]] = [:]
-    /// What makes one of `vars`; nil if it lacks something itself.
-    var makeCommand: @EventLoopActor (SharedKey) throws(SharedFailure) -> SharedLaunch? = { _ in nil }
-    /// The values of `vars` that are texts and were asked for.
+    /// The values of `vars` that are texts and have been read.
     var sharedTexts: [SharedKey: Value] = [:]
-    /// The lists of fan-outs that have ended and were asked for: each copy of another one may ask again.
+    /// The lists of fan-outs that have ended and been read: each instance of another one may read them again.
     var lists: [ListKey: Value] = [:]
 
     init(_ plan: Plan, options: RunOptions, fileReader: any FileReader) {
@@ -65,12 +50,40 @@ final class RunContext {
         pending = PendingValues(FileQuestions(fileReader, in: options.folder ?? "."), SharedCommands())
         state = RunState(plan, options: options)
         parameters = .object(options.parameters.fields)
+        let files = StepFiles(in: options.temporaryFolder)
+        let namesScratchFolder = plan.workflow.namesScratchFolder
+        environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
+        self.files = files
+        self.namesScratchFolder = namesScratchFolder
     }
 
-    /// Forgets what was read of rows that run again, and the `vars` of bodies used there, which may be given something
-    /// else now.
+    // Yielded, because a copy costs more than the row that is read.
+    var plan: Plan { _read { yield state.plan } }
+
+    /// `env`: flowrun's own environment with the top of the file on top; made at its first use.
+    var environment: Value {
+        if let knownEnvironment { return knownEnvironment }
+        let environment = variables()
+        if !pending.isMissing { knownEnvironment = environment }
+        return environment
+    }
+
+    /// `env` in `vars`: the same without variables that read `vars`.
+    var sharedEnvironment: Value {
+        if let knownSharedEnvironment { return knownSharedEnvironment }
+        let environment = variables(isShared: true)
+        if !pending.isMissing { knownSharedEnvironment = environment }
+        return environment
+    }
+
+    /// Forgets the values read from rows that run again, and the `vars` of bodies used there, whose parameters may
+    /// have other values now.
     func roundBegins(_ group: PlanIndex) {
         (lists, givenParameters) = ([:], [:])
+        surroundings = surroundings.filter { key, _ in
+            let row = PlanIndex(key >> 1)
+            return row != group && !plan.isInside(row, group)
+        }
         guard !state.plan.workflow.uses.isEmpty else { return }
         let isStale = { [plan = state.plan] (key: SharedKey) in
             (key.group == group || plan.isInside(key.group, group))
@@ -80,13 +93,22 @@ final class RunContext {
         pending.commands.forget(where: isStale)
     }
 
-    /// `params` inside the body that a group uses, nil being the workflow itself. One that is given nothing that can be
-    /// evaluated has no value; the group has failed then.
+    /// Returns the `vars` that a step reads; nil if the workflow has none.
+    func reads(by step: NodeIndex) -> [SharedValueID]? {
+        guard let reads = sharedReads else { return nil }
+        if let known = reads[step] { return known }
+        let found = plan.workflow.sharedValuesRead(by: step)
+        sharedReads?[step] = found
+        return found
+    }
+
+    /// Returns `params` inside the body that a group uses; nil is the workflow itself. A parameter whose value cannot
+    /// be evaluated is missing; the group has failed then.
     func parameters(inside user: PlanIndex?) -> Value {
         user == nil ? parameters : .object(parameterFields(inside: user))
     }
 
-    /// The same by name.
+    /// Returns the same as fields.
     func parameterFields(inside user: PlanIndex?) -> [Value.Field] {
         guard let user, let use = state.plan.use(of: user) else { return options.parameters.fields }
         if let known = givenParameters[user] { return known }
@@ -99,7 +121,7 @@ final class RunContext {
         return fields
     }
 
-    /// What `with` gives to one parameter, or else its default.
+    /// Returns the value that `with` gives to one parameter, or else its default.
     func value(of parameter: Parameter, of use: Use, at user: PlanIndex) throws(EvaluationError) -> Value {
         guard let argument = use.arguments.last(where: { $0.name == parameter.name }) else {
             return parameter.absentValue
@@ -107,8 +129,8 @@ final class RunContext {
         return try argument.value(for: parameter, in: RowScope(context: self, row: user))
     }
 
-    /// A field of `run`, or with nil the whole. Its outcome is that of the file's body, which is over for the hooks
-    /// that may ask for it; asking is O(members).
+    /// Returns a field of `run`, or the whole for nil. Its outcome is that of the file's body, which is over for the
+    /// hooks that may read it; reading it is O(members).
     func run(_ field: String?, seenFrom row: PlanIndex) -> Value? {
         switch field {
         case "id": return .string(options.run)
@@ -124,12 +146,12 @@ final class RunContext {
         }
     }
 
-    /// `args`: what follows `--` on the command line, where the row is to get it.
+    /// Returns `args`: the words after `--` on the command line, if the row is to get them.
     func arguments(of row: PlanIndex) -> Value {
         .list(state.plan.isNamed(row) ? options.arguments.map(Value.string) : [])
     }
 
-    /// Finds what an id means: a member of the same copy of the group, or of a group around it.
+    /// Finds the meaning of an id: a member of the same instance of the group, or of an enclosing group.
     func find(_ id: String, seenFrom row: PlanIndex, seesMembers: Bool) -> Meaning? {
         var group = seesMembers ? row : state.plan.parent(of: row)
         while true {
@@ -147,5 +169,161 @@ final class RunContext {
         for definition in plan.leftOut(of: group) { made[plan.workflow[definition].id] = .leftOut(definition) }
         members[group] = made
         return made
+    }
+}
+
+// The value of `steps.ID` in expressions: for a step `{outcome, exit_code, outputs}`, for a group `{outcome,
+// outputs}`, for a fan-out `{outcome, items, outputs}`. The standard output of a step is kept only if it is read, and
+// is available only by the step's own name.
+extension RunContext {
+    private static let resultFields = ["outcome", "exit_code", "items", "outputs"]
+
+    /// Returns one field of a row's result, without making any other; nil if it has no value. Without `field`,
+    /// returns the whole.
+    func result(of row: PlanIndex, _ field: String?) -> Value? {
+        guard let field else { return .object(fields(of: row)) }
+        return self.field(field, of: row)
+    }
+
+    /// Returns the same for what the caller has not chosen to run, which counts as skipped.
+    func result(ofLeftOut definition: NodeIndex, _ field: String?) -> Value? {
+        let settings = state.plan.workflow.settings(of: definition)
+        let isFanOut = settings?.fanOut != nil
+        let outputs = isFanOut ? settings?.outputs ?? [] : []
+        var fields = [
+            Value.Field(name: "outcome", value: .string(StepOutcome.skipped.rawValue)),
+            Value.Field(
+                name: "outputs", value: .object(outputs.map { Value.Field(name: $0.name, value: .list([])) })),
+        ]
+        if isFanOut { fields.append(Value.Field(name: "items", value: .list([]))) }
+        guard let field else { return .object(fields) }
+        return fields.first { $0.name == field }?.value
+    }
+
+    /// Returns the value of an instance's loop variable, or its axes by name.
+    private func item(of row: PlanIndex) -> Value {
+        let node = state.plan.nodes[row]
+        let own = node.variables.dropFirst(state.plan.nodes[state.plan.parent(of: row)].variables.count)
+        if let only = own.first, own.count == 1 { return only.typedValue }
+        return .object(own.map { Value.Field(name: $0.name, value: $0.typedValue) })
+    }
+
+    private func fields(of row: PlanIndex) -> [Value.Field] {
+        Self.resultFields.compactMap { name in field(name, of: row).map { Value.Field(name: name, value: $0) } }
+    }
+
+    private func field(_ name: String, of row: PlanIndex) -> Value? {
+        let role = state.plan.nodes[row].role
+        switch name {
+        case "outcome": return state.outcome(of: row).map { .string(StepOutcome($0).rawValue) } ?? .null
+        case "exit_code" where role == .step: return exitCode(of: row)
+        case "stdout" where role == .step:
+            let output = state.result(of: row).standardOutput
+            // A step whose condition could not be decided has written nothing.
+            return (output ?? (state.outcome(of: row) == .failure ? [] : nil)).map {
+                .string(String(decoding: $0, as: UTF8.self))
+            }
+        case "items" where role == .fanOut: return list(name, of: row) { .list($0.map(self.instance)) }
+        case "outputs" where role == .fanOut:
+            return list(name, of: row) { .object(self.outputs(of: row, in: $0)) }
+        case "outputs": return .object(state.result(of: row).outputs)
+        default: return nil
+        }
+    }
+
+    private func list(_ name: String, of row: PlanIndex, _ make: ([PlanIndex]) -> Value) -> Value {
+        let key = ListKey(row: row, field: name)
+        if let known = lists[key] { return known }
+        let made = make(state.plan.members(of: row))
+        if state.outcome(of: row) != nil { lists[key] = made }
+        return made
+    }
+
+    /// Returns each declared output of a fan-out as the list of its instances' values.
+    private func outputs(of row: PlanIndex, in instances: [PlanIndex]) -> [Value.Field] {
+        (state.plan.settings(of: row)?.outputs ?? []).map { output in
+            let values = instances.map { state.result(of: $0).outputs.first { $0.name == output.name } }
+            return Value.Field(name: output.name, value: .list(values.map { $0?.value ?? .null }))
+        }
+    }
+
+    /// Returns one of a fan-out's `items`: the item, the result of its instance, and those of the members by their
+    /// ids.
+    private func instance(_ row: PlanIndex) -> Value {
+        var fields = [Value.Field(name: "item", value: item(of: row))] + fields(of: row)
+        guard state.plan.nodes[row].role == .group else { return .object(fields) }
+        for member in state.plan.members(of: row) where state.plan.nodes[member].hook == nil {
+            let name = state.plan.workflow[state.plan.nodes[member].definition].id
+            fields.append(Value.Field(name: name, value: .object(self.fields(of: member))))
+        }
+        for definition in state.plan.leftOut(of: row) where state.plan.workflow[definition].hook == nil {
+            guard let value = result(ofLeftOut: definition, nil) else { continue }
+            fields.append(Value.Field(name: state.plan.workflow[definition].id, value: value))
+        }
+        return .object(fields)
+    }
+
+    /// Returns the exit code of a step, whose status is not kept if it is a plain success.
+    private func exitCode(of row: PlanIndex) -> Value {
+        let status = state.result(of: row).status
+        if let status { return status.exitCode.map { .int(Int($0)) } ?? .null }
+        return state.outcome(of: row) == .success ? .int(0) : .null
+    }
+}
+
+// The value of `vars.NAME`: one of the file, or the output of a command.
+extension RunContext {
+    /// Returns the variable that a name means to a row; nil if there is none.
+    func sharedKey(of name: String, seenFrom row: PlanIndex, seesOwn: Bool) -> SharedKey? {
+        let workflow = state.plan.workflow
+        let definition = state.plan.nodes[row].definition
+        let isOwn = seesOwn && workflow[definition].isGroup
+        return workflow.sharedValue(name, in: isOwn ? definition : workflow[definition].parent).map {
+            sharedKey(of: $0, around: row)
+        }
+    }
+
+    /// Returns one of `vars` in the instance of its group that a row is in.
+    func sharedKey(of id: SharedValueID, around row: PlanIndex) -> SharedKey {
+        var group = row
+        while group != .root, state.plan.nodes[group].definition != id.scope || state.plan.nodes[group].role != .group {
+            group = state.plan.parent(of: group)
+        }
+        return SharedKey(group: group, id: id)
+    }
+
+    /// Returns the value. Throws if there is none, or none yet: then `pending` lacks it.
+    func value(of key: SharedKey) throws(EvaluationError) -> Value {
+        let definition = state.plan.workflow[key.id]
+        switch definition.source {
+        case .literal(let value): return value
+        case .template(let template): return try text(template, of: key, definition)
+        case .command:
+            let result = pending.commands.value(of: key) { () throws(SharedFailure) in try launch(for: key) }
+            switch result {
+            case .success(let value): return value
+            case .failure(let failure):
+                pending.failure = failure
+                let (file, line) = state.plan.workflow.place(of: key.id)
+                let place = file == state.plan.workflow.file.name ? "line \(line)" : "\(file):\(line)"
+                throw EvaluationError(
+                    "`vars.\(definition.name)` (\(place)) has no value: \(failure.cause.message)",
+                    at: definition.range)
+            // Never shown: an evaluation without the value is repeated.
+            case nil: throw EvaluationError("the value is still to be made", at: definition.range)
+            }
+        }
+    }
+
+    private func text(
+        _ template: Template, of key: SharedKey, _ definition: SharedValue
+    ) throws(EvaluationError) -> Value {
+        if let known = sharedTexts[key] { return known }
+        let value = try template.value(in: RowScope(context: self, row: key.group, isShared: true))
+        if case .string(let text) = value, text.utf8.count > OutputDeclaration.Kind.sizeLimit {
+            throw EvaluationError("`vars.\(definition.name)` has more than 1 MiB", at: definition.range)
+        }
+        if !pending.isMissing { sharedTexts[key] = value }
+        return value
     }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 /// One hash over files: their names and their contents, in the order of their names. Reads every byte of them, so it
 /// belongs on a thread of its own, never on the event loop.
 package enum FileHash {
-    /// A file or folder that could not be read, and why.
+    /// A file or folder that could not be read, and the reason.
     package struct ReadError: Error {
         package let path: String
         package let reason: String
@@ -15,14 +15,14 @@ package enum FileHash {
             self.reason = reason
         }
 
-        /// What is not UTF-8 in a path is shown as U+FFFD.
+        /// Shows bytes of a path that are not UTF-8 as U+FFFD.
         init(path: [UInt8], _ error: Int32) {
             self.init(path: String(decoding: path, as: UTF8.self), reason: SystemError(error).words)
         }
     }
 
-    /// 64 hexadecimal digits; the empty text if nothing matches, so that a condition can tell. nil if it was given up,
-    /// for which is asked at every folder, file and block.
+    /// Returns 64 hexadecimal digits, or the empty text if nothing matches, so that a condition can tell. nil if it
+    /// was given up; `isGivenUp` is called at every folder, file and block.
     static func hash(
         _ patterns: [String], in folder: String, isGivenUp: () -> Bool = { false }
     ) throws(ReadError) -> String? {
@@ -45,7 +45,7 @@ package enum FileHash {
         return hash.finish()
     }
 
-    /// Reads to the end, or until `body` says that it wants no more.
+    /// Reads to the end, or until `body` returns false.
     private static func read(_ path: [UInt8], _ body: (UnsafeRawBufferPointer) -> Bool) throws(ReadError) {
         let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw ReadError(path: path, errno) }
@@ -78,7 +78,7 @@ struct SHA256 {
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
-    /// 64 hexadecimal digits. Called once, last.
+    /// Returns 64 hexadecimal digits. Called once, last.
     mutating func finish() -> String {
         let digest = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, count in
             SHA256Final(buffer.baseAddress, &context)

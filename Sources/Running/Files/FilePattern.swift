@@ -1,19 +1,19 @@
 internal import Basics
 internal import Glibc
 
-/// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number of
-/// folders, none too. Hidden names are matched like all others, or only where a dot begins the pattern for them; never
-/// the folder in which flowrun keeps its state. Links to files count as files; links to folders are followed if the
-/// pattern names them. Names are bytes, UTF-8 or not.
+/// A pattern for paths, as shells and CI systems write them: `*`, `?` and `[…]` inside one name, `**` for any number
+/// of folders, including none. Hidden names match like all others, or only if the pattern begins with a dot for them;
+/// the folder in which flowrun keeps its state never matches. Links to files count as files; links to folders are
+/// followed if the pattern names them. Names are bytes, UTF-8 or not.
 struct FilePattern {
     private enum Kind {
         case file, folder, other
     }
 
-    /// What wildcards and `**` match.
+    /// The names that wildcards and `**` match.
     enum Reach {
         case everything
-        /// No names with a dot in front; and a slash at the end of a pattern asks for folders.
+        /// No names with a leading dot; a slash at the end of a pattern asks for folders.
         case visible
     }
 
@@ -38,8 +38,8 @@ struct FilePattern {
     private static let anyName = Array("*".utf8)
     private static let skipped = [".", "..", ".flowrun"].map { Array($0.utf8) }
 
-    /// The paths of all files, or folders, that match, relative to `folder` or absolute as the pattern is, sorted.
-    /// Incomplete once it is given up. Throws if a folder, or what a name stands for, cannot be read.
+    /// Returns the paths of all files, or folders, that match, relative to `folder` or absolute as the pattern is,
+    /// sorted. Incomplete once it is given up. Throws if a folder, or the target of a name, cannot be read.
     func files(in folder: String, isGivenUp: () -> Bool = { false }) throws(FileHash.ReadError) -> [[UInt8]] {
         var found: Set<[UInt8]> = []
         let root = isAbsolute ? [] : Array("\(folder)/".utf8)
@@ -88,7 +88,8 @@ struct FilePattern {
         return pattern.withCString { pattern in name.withCString { fnmatch(pattern, $0, flags) == 0 } }
     }
 
-    /// Of what a link leads to. What is not there, or a link that leads nowhere, is `other`.
+    /// Returns the kind of the file that a path leads to, links followed. A missing file, or a link that leads
+    /// nowhere, is `other`.
     private static func kind(of path: [UInt8]) throws(FileHash.ReadError) -> Kind {
         var status = stat()
         guard path.withCString({ stat($0, &status) }) == 0 else {
@@ -102,7 +103,7 @@ struct FilePattern {
         }
     }
 
-    /// None if the folder is not there any more.
+    /// Returns the entries of a folder; none if it is not there any more.
     private static func entries(of folder: [UInt8]) throws(FileHash.ReadError) -> [(name: [UInt8], kind: Kind)] {
         guard let stream = folder.withCString({ opendir($0) }) else {
             if [ENOENT, ENOTDIR].contains(errno) { return [] }
@@ -137,7 +138,7 @@ struct FilePattern {
 }
 
 extension [UInt8] {
-    /// The bytes of a path or name with a NUL behind them, for the C library.
+    /// Calls `body` with the bytes of a path or name and a NUL after them, for the C library.
     func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         (map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
     }

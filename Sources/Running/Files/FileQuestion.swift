@@ -1,10 +1,10 @@
 package import Workflow
 
-/// What an expression asks about files.
+/// A question of an expression about files.
 package enum FileQuestion: Hashable, Sendable {
     /// One hash over all files that match.
     case hash([String])
-    /// Which files match.
+    /// The list of files that match.
     case list([String])
 
     package var patterns: [String] {
@@ -17,8 +17,8 @@ package enum FileQuestion: Hashable, Sendable {
 package typealias FileAnswer = Result<Value, FileHash.ReadError>
 
 extension FileQuestion {
-    /// Reads files or folders, so it belongs on a thread of its own, never on the event loop. nil if it was given up,
-    /// for which is asked at every folder, file and block.
+    /// Answers the question. Reads files or folders, so it belongs on a thread of its own, never on the event loop.
+    /// nil if it was given up; `isGivenUp` is called at every folder, file and block.
     func answer(in folder: String, isGivenUp: () -> Bool) throws(FileHash.ReadError) -> Value? {
         switch self {
         case .hash(let patterns): return try FileHash.hash(patterns, in: folder, isGivenUp: isGivenUp).map(Value.string)

@@ -1,7 +1,9 @@
+internal import Basics
+internal import Platform
 package import Processes
 internal import Synchronization
 
-/// Reads files away from the event loop: on a thread, or in tests when the test says.
+/// Reads files away from the event loop: on a thread, or in tests on demand.
 @EventLoopActor
 package protocol FileReader: AnyObject {
     /// Begins to read. Calls `done` once, on the event loop and never during this call; perhaps never, or too late, if
@@ -9,10 +11,10 @@ package protocol FileReader: AnyObject {
     func begin(_ task: FileTask, _ done: @escaping @EventLoopActor (FileAnswer) -> Void)
 }
 
-/// One question whose answer is to be found.
+/// One question to be answered.
 package final class FileTask: Sendable {
     package let question: FileQuestion
-    /// What relative patterns are relative to.
+    /// The folder that relative patterns are relative to.
     package let folder: String
     private let givenUp = Atomic(false)
 
@@ -21,9 +23,38 @@ package final class FileTask: Sendable {
         self.folder = folder
     }
 
-    /// Whether nobody waits for the answer any more. From any thread.
+    /// True if the answer is no longer waited for. From any thread.
     package var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
 
-    /// Lets whoever reads stop at the next file or block. Never waits.
+    /// Lets the reading stop at the next file or block. Never waits.
     func giveUp() { givenUp.store(true, ordering: .relaxed) }
+}
+
+/// Answers each question on a thread of its own, which ends with it.
+@EventLoopActor
+package final class FileThread: FileReader {
+    package nonisolated init() {}
+
+    package func begin(_ task: FileTask, _ done: @escaping @EventLoopActor (FileAnswer) -> Void) {
+        do throws(Platform.NoThreadError) {
+            try Platform.startThread {
+                guard let answer = Self.answer(task) else { return }
+                Task { @EventLoopActor in done(answer) }
+            }
+        } catch {
+            let reason = "no thread to read it, \(SystemError(error.number).words)"
+            let answer = FileHash.ReadError(path: task.question.patterns.joined(separator: ", "), reason: reason)
+            // Never during this call.
+            Task { @EventLoopActor in done(.failure(answer)) }
+        }
+    }
+
+    /// Returns nil if the task was given up.
+    private nonisolated static func answer(_ task: FileTask) -> FileAnswer? {
+        do throws(FileHash.ReadError) {
+            return try task.question.answer(in: task.folder) { task.isGivenUp }.map { .success($0) }
+        } catch {
+            return .failure(error)
+        }
+    }
 }

@@ -3,8 +3,8 @@ internal import RunLog
 internal import Workflow
 
 extension PastResults {
-    /// The steps and groups that hooks count as having undone. A hook's present `undoes` counts if it would start the
-    /// same command; otherwise the one that it had when it started.
+    /// Returns the steps and groups that hooks count as having undone. A hook's present `undoes` counts if it would
+    /// start the same command; otherwise the one that it had when it started.
     func undoneIDs(in workflow: Workflow) -> IDMarks {
         var marks = IDMarks()
         guard !hooks.isEmpty else { return marks }
@@ -24,7 +24,7 @@ extension PastResults {
 }
 
 extension Plan {
-    /// The steps and groups that the start of a step counts as undoing; nil for a step in no hook. O(depth).
+    /// Returns the steps and groups that the start of a step counts as undoing; nil for a step in no hook. O(depth).
     func undoing(by row: PlanIndex) -> Undoing? {
         var body: PlanIndex?
         var next = row
@@ -57,7 +57,7 @@ extension Workflow {
         return steps
     }
 
-    /// True if a step's command is known to be the given one.
+    /// Returns true if a step's command is known to be the given one.
     fileprivate func hasCommand(_ command: StepStarted.Command, _ step: NodeIndex) -> Bool {
         switch (command, nodes[step.row].body) {
         case (.script(let text), .script(let script)): text == script.text(in: file)
@@ -80,8 +80,8 @@ extension String {
     }
 }
 
-/// The last mark that steps and groups have got, by id. A mark holds for everything inside; the id of a fan-out stands for
-/// all its copies.
+/// The last mark of steps and groups, by id. A mark holds for everything inside; the id of a fan-out means all its
+/// instances.
 struct IDMarks {
     struct Mark: Sendable {
         /// As in `PastResults.Step`.
@@ -91,13 +91,13 @@ struct IDMarks {
     }
 
     private var marks: [String: Mark] = [:]
-    /// The moment of the last mark of each hook, by id; of no more than `mostHooks` for one.
+    /// The moment of the last mark by each hook, by id; for no more than `mostHooks` hooks of one id.
     private var moments: [String: [String: Int]] = [:]
     private static let mostHooks = 64
 
     var isEmpty: Bool { marks.isEmpty }
 
-    /// An empty id stands for the run.
+    /// Notes a mark; an empty id is the run.
     mutating func note(_ id: String, _ mark: Mark) {
         if !mark.hook.isEmpty {
             var hooks = moments.removeValue(forKey: id) ?? [:]
@@ -112,7 +112,7 @@ struct IDMarks {
         marks[id] = mark
     }
 
-    /// The hooks that have marked an id or an enclosing one after a moment, the last one first.
+    /// Returns the hooks that have marked an id or an enclosing one after a moment, the last one first.
     func hooks(of id: String, after moment: Int) -> [String] {
         var found: [String: Int] = [:]
         if let last = last(of: id), last.moment > moment { found[last.hook] = last.moment }
@@ -122,7 +122,7 @@ struct IDMarks {
         return found.sorted { $0.value > $1.value }.map(\.key)
     }
 
-    /// The last mark of an id or of an enclosing one. O(length of the id).
+    /// Returns the last mark of an id or of an enclosing one. O(length of the id).
     func last(of id: String) -> Mark? {
         guard !marks.isEmpty else { return nil }
         var last: Mark?
@@ -132,7 +132,7 @@ struct IDMarks {
         return last
     }
 
-    /// The run, the enclosing groups and the id itself.
+    /// Calls `body` with the run, the enclosing groups and the id itself.
     private func forEachAround(_ id: String, _ body: (String) -> Void) {
         body("")
         // A dot inside a label only makes a name that no row has.

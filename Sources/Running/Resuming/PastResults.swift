@@ -1,26 +1,26 @@
 package import RunLog
 package import Workflow
 
-/// The results of a run that is resumed, and of the runs that it has resumed itself: how steps ended, by id, and which
-/// hooks started.
+/// The results of a run that is resumed, and of the runs that it has resumed itself: how steps ended, by id, and the
+/// hooks that started.
 ///
-/// The runs have numbers from 0, the earliest first. A moment is a position in the sequence of all their events but
-/// those of output.
+/// The runs have numbers from 0, the earliest first. A moment is a position in the sequence of all their events
+/// except output.
 package struct PastResults: Sendable {
     /// The last known state of a step.
     package struct Step: Sendable {
-        /// How its process ended; nil if it had not ended, or if it had none since it was last skipped.
+        /// The outcome of its process; nil if it had not ended, or if it had none since it was last skipped.
         package let outcome: StepOutcome?
         let isTolerated: Bool
-        /// A digest of all that decided what it did; nil if its result cannot be taken over.
+        /// A digest of everything that decided what it did; nil if its result cannot be restored.
         package let definition: String?
         package let outputs: [Value.Field]
-        /// When its process last started or ended.
+        /// The moment at which its process last started or ended.
         let moment: Int
         /// The first run since which its dependents have seen the same result; nil if no run has a process of it that
         /// counts.
         let ran: Int?
-        /// The last run in which this result was current: it ran there, or was taken over.
+        /// The last run in which this result was current: it ran there, or was restored.
         let checked: Int
         /// The runs that ended it without a process, the last one last.
         fileprivate(set) var absences: [Absence] = []
@@ -35,7 +35,7 @@ package struct PastResults: Sendable {
     /// A step of a hook that started, or was about to.
     struct HookStart: Sendable {
         let step: String
-        /// nil if a kill came between.
+        /// nil if a kill came before it was recorded.
         let command: StepStarted.Command?
         let undoing: Undoing
         let moment: Int
@@ -44,7 +44,7 @@ package struct PastResults: Sendable {
     package let run: String
     /// The first run of the chain in which each run has resumed the one before.
     package let origin: String
-    /// How many runs there are in the chain.
+    /// The number of runs in the chain.
     let runCount: Int
     package let steps: [String: Step]
     /// Starts that differ, each with the last moment at which it occurred.
@@ -53,7 +53,7 @@ package struct PastResults: Sendable {
 
     package enum StandardOutput: Sendable, Equatable {
         case known([UInt8])
-        /// It was not kept, or not apart from standard error.
+        /// It was not kept, or not separate from standard error.
         case unknown
         /// It has changed since it was kept.
         case changed
@@ -68,12 +68,12 @@ package struct PastResults: Sendable {
         outputs = record.outputs
     }
 
-    /// Reads what a step wrote to standard output. Known only of steps whose output the record was asked for.
+    /// Reads the standard output of a step. Known only for steps whose output the record was asked for.
     func standardOutput(of step: String) -> StandardOutput { outputs[step]?.read() ?? .unknown }
 }
 
 extension PastRecord {
-    /// The standard output of a step. What is in a file stays there until it is read.
+    /// The standard output of a step. Bytes in a file stay there until they are read.
     fileprivate struct Output: Sendable {
         private enum Piece: Sendable {
             case bytes([UInt8])
@@ -121,7 +121,7 @@ package struct PastRecord {
     private var moment = 0
     /// The last moment before the run began.
     private var runStart = 0
-    /// For steps that run again because their failure was tolerated: their failure before.
+    /// For steps that run again because their failure was tolerated: the earlier failure.
     private var failures: [String: PastResults.Step] = [:]
     private var retries = IDMarks()
     /// The standard output of steps in the last run that has them.
@@ -174,8 +174,8 @@ package struct PastRecord {
         if !outputReads.isEmpty, outputReads.contains(step.withoutInstances) { outputs[step] = output }
     }
 
-    /// Adds to the output of a step. `read` reads the bytes again; nil if only the event has them. `loss` stands for
-    /// bytes that are not there; nil if they are.
+    /// Adds to the output of a step. `read` reads the bytes again; nil if only the event has them. `loss` is the
+    /// reason why bytes are missing; nil if they are there.
     package mutating func note(
         _ output: StepOutput, read: (@Sendable () -> [UInt8]?)?, loss: PastResults.StandardOutput?
     ) {
@@ -184,7 +184,7 @@ package struct PastRecord {
         outputs[step]?.add(output.bytes, read, loss: output.stream == .stdout ? loss : loss ?? .unknown)
     }
 
-    /// Notes an event of a run outside the chain, such as one of other targets: only the starts of its hooks count.
+    /// Notes an event of a run outside the chain, such as one with other targets: only the starts of its hooks count.
     package mutating func noteHook(_ event: RunEvent.Kind) {
         switch event {
         case .stepUndoes: note(event)
@@ -224,7 +224,7 @@ package struct PastRecord {
 
     private mutating func noteAbsence(of step: String, _ outcome: StepOutcome) {
         let absence = PastResults.Absence(run: run, outcome: outcome)
-        // A skipped step has nothing to take over. All other absences leave the step undecided and its result as it
+        // A skipped step has nothing to restore. All other absences leave the step undecided and its result as it
         // was.
         guard outcome != .skipped, var known = steps[step] else {
             var absences = steps[step]?.absences ?? []
@@ -267,7 +267,7 @@ package struct PastRecord {
 }
 
 extension PastResults.Step {
-    /// True if a tolerated failure is followed by one that cannot be told from it.
+    /// Returns true if a tolerated failure is followed by one that is indistinguishable from it.
     fileprivate func hasSameEnd(as end: StepFinished) -> Bool {
         isTolerated && outcome == end.outcome && definition != nil && definition == end.definition
     }

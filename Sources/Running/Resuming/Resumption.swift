@@ -1,21 +1,22 @@
 package import Planning
 package import RunLog
 
-/// Decides which steps of a resumed run take over earlier results, and why the others run again.
+/// Decides which steps of a resumed run are restored from earlier results, and why the others run again.
 ///
-/// A step is taken over if it succeeded, its definition is the same, which includes its needs, nothing has undone it,
-/// and all that it needs is unchanged since the step was last checked. To compare needs, each row that has ended has a
-/// set: the runs in which it, and all before it, was the same as now.
+/// A step is restored if it succeeded, its definition, which includes its needs, is the same, nothing has undone it,
+/// and everything that it needs is unchanged since the step was last checked. To compare needs, each row that has
+/// ended has a set: the runs in which it, and everything upstream of it, was the same as now.
 ///
-/// A value that is given decisions and ends and asks for nothing, so a run and a dry run get the same answers.
+/// This is a value that is given decisions and ends and asks for nothing, so a run and a dry run get the same
+/// answers.
 package struct Resumption {
     package let past: PastResults
     /// The names of steps and groups that are to run again, with everything that depends on them.
     private let again: [String]
     private let undone: IDMarks
-    /// By step that has been decided about and has not ended.
+    /// By step that is decided and has not ended.
     private var courses: [PlanIndex: Course] = [:]
-    /// By row that has ended: the runs in which it and all before it were the same as now.
+    /// By row that has ended: the runs in which it and everything upstream of it were the same as now.
     private var same: [PlanIndex: RunSet] = [:]
     /// By group that has not ended: the same for its members that have.
     private var sameInside: [PlanIndex: RunSet] = [:]
@@ -31,7 +32,8 @@ package struct Resumption {
     private enum Course {
         case taken(PastResults.Step)
         case runs
-        /// It runs because a failure was tolerated; if it ends so again, nothing has changed for its dependents.
+        /// It runs because a failure was tolerated; if it ends the same way again, nothing has changed for its
+        /// dependents.
         case runsAlike(PastResults.Step)
     }
 
@@ -41,8 +43,8 @@ package struct Resumption {
         undone = past.undoneIDs(in: plan.workflow)
     }
 
-    /// Decides about a step that starts, and records it. Everything that it waits for has ended. `definition` is as in
-    /// `PastResults.Step`.
+    /// Decides about a step that starts, and records the decision. Everything that it waits for has ended.
+    /// `definition` is as in `PastResults.Step`.
     package mutating func decide(_ row: PlanIndex, definition: String?, round: Int?, in plan: Plan) -> Decision {
         guard !plan.isInHook(row) else { return .run(nil) }
         guard let known = past.steps[plan.nodes[row].id], known.ran != nil, round ?? 0 == 0 else {
@@ -59,10 +61,10 @@ package struct Resumption {
         return .run(reason)
     }
 
-    /// Records that a step runs although its result was to be taken over.
+    /// Records that a step runs although its result was to be restored.
     package mutating func runsAfterAll(_ row: PlanIndex) { courses[row] = .runs }
 
-    /// Records how a step or group has ended, after everything inside it.
+    /// Records the outcome of a step or group, after everything inside it.
     package mutating func noteEnd(of row: PlanIndex, _ outcome: StepOutcome, in plan: Plan) {
         guard row != .root, !plan.isInHook(row) else { return }
         var runs = plan.isStep(row) ? ownRuns(of: row, outcome, in: plan) : sameInside.removeValue(forKey: row) ?? all
@@ -88,7 +90,7 @@ package struct Resumption {
         }
     }
 
-    /// nil if it can be taken over.
+    /// Returns the reason why a step runs again; nil if it can be restored.
     private mutating func reason(
         for row: PlanIndex, _ known: PastResults.Step, _ definition: String?, in plan: Plan
     ) -> RerunReason? {
@@ -101,13 +103,13 @@ package struct Resumption {
         return definition == before ? nil : .definition
     }
 
-    /// True if a hook has undone a step, and false for one that runs again in any case.
+    /// Returns true if a hook has undone a step, and false for one that runs again in any case.
     private func isUndone(_ known: PastResults.Step, _ id: String) -> Bool {
         guard known.outcome == .success || known.isTolerated, let mark = undone.last(of: id) else { return false }
         return mark.moment > known.moment
     }
 
-    /// The runs in which all needs of a row and of the enclosing groups were the same. Computed once a group.
+    /// Returns the runs in which all needs of a row and of the enclosing groups were the same. Computed once a group.
     private mutating func runs(around row: PlanIndex, in plan: Plan) -> RunSet {
         var unknown = [row]
         while let next = unknown.last.map(plan.parent), next != .root, sameAround[next] == nil { unknown.append(next) }
@@ -129,12 +131,12 @@ extension Resumption {
     package struct UndoingHooks {
         /// The last one first.
         package let hooks: [String]
-        /// In the order of the plan; then those of which only the run knows whether they will be there.
+        /// In the order of the plan; then those that only the run can find to exist.
         package fileprivate(set) var steps: [String]
     }
 
-    /// The hooks that make steps run again, by what is known before anything starts, without the steps that need those.
-    /// O(rows) if a hook has started.
+    /// Returns the hooks that make steps run again, as far as known before anything starts, without the dependents of
+    /// those steps. O(rows) if a hook has started.
     package func undoingHooks(in plan: Plan) -> [UndoingHooks] {
         guard !undone.isEmpty else { return [] }
         var hooks: [UndoingHooks] = []
@@ -159,7 +161,7 @@ extension Resumption {
 }
 
 extension PastResults.Step {
-    /// The runs, out of so many, in which its result was the same as now.
+    /// Returns the runs, out of `count`, in which its result was the same as now.
     fileprivate func runs(of count: Int) -> RunSet {
         var runs = RunSet(from: ran ?? count, count: count)
         for absence in absences { runs[absence.run] = false }

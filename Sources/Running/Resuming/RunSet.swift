@@ -1,12 +1,12 @@
 /// A set of runs in a chain of resumed runs, by their numbers from 0.
 struct RunSet: Equatable {
-    /// The first 64; longer chains are rare.
+    /// The first 64 runs; longer chains are rare.
     private var first: UInt64 = 0
     private var rest: [UInt64] = []
 
     static let none = RunSet()
 
-    /// The runs from one number on, out of so many.
+    /// Makes the set of the runs from one number on, out of `count`.
     init(from start: Int, count: Int) {
         first = Self.word(0, from: start, count: count)
         if count > 64 { rest = (1...(count - 1) / 64).map { Self.word($0, from: start, count: count) } }

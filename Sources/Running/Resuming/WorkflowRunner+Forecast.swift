@@ -7,15 +7,15 @@ internal import Workflow
 /// The expected decision of a resuming run about a step, as far as that is known before anything starts.
 package enum ResumeForecast: Sendable, Hashable {
     case takenOver
-    /// nil: for the first time.
+    /// nil if it runs for the first time.
     case runs(RerunReason?)
-    /// It depends on values that only the run makes: those of `vars`, digests of files, the copies of a fan-out.
+    /// It depends on values that only the run makes: those of `vars`, digests of files, the instances of a fan-out.
     case open
 }
 
 extension WorkflowRunner {
-    /// Forecasts what the run would decide about its steps, but for those that `isRuledOut` names and those in hooks.
-    /// Starts nothing and makes no file. Called in place of `run`.
+    /// Forecasts the run's decisions about its steps, except those that `isRuledOut` names and those in hooks. Starts
+    /// nothing and makes no file. Called in place of `run`.
     package func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
         var forecast = ForecastPass()
         let leaves = plan.rows.filter { $0 != .root && !plan.isInHook($0) && bodyMembers(of: $0).isEmpty }
@@ -25,7 +25,7 @@ extension WorkflowRunner {
             } else if plan.isStep(row), !plan.isMilestone(row) {
                 end(row, decide(row, &forecast), &forecast)
             } else {
-                // Its members depend on its copies, which are not known.
+                // Its members depend on its instances, which are not known.
                 forecast.note(row, above(row, &forecast))
                 if !plan.isStep(row) { forecast.note(row, .init(isOpen: true)) }
                 end(row, .success, &forecast)
@@ -37,7 +37,7 @@ extension WorkflowRunner {
     private struct ForecastPass {
         /// The marks of a row before the run.
         struct Marks {
-            /// It certainly runs, or something in it does.
+            /// True if it, or something in it, certainly runs.
             var isRunning = false
             var isOpen = false
 
@@ -49,9 +49,9 @@ extension WorkflowRunner {
 
         var steps: [PlanIndex: ResumeForecast] = [:]
         var marks: [PlanIndex: Marks] = [:]
-        /// By group: the certainties of all that it and the enclosing groups need.
+        /// By group: the marks of everything that it and the enclosing groups need.
         var above: [PlanIndex: Marks] = [:]
-        /// How many members of a group have ended.
+        /// The number of members of a group that have ended.
         var ended: [PlanIndex: Int] = [:]
 
         mutating func note(_ row: PlanIndex, _ marks: Marks) { self.marks[row, default: Marks()].add(marks) }
@@ -66,7 +66,7 @@ extension WorkflowRunner {
         }
     }
 
-    /// Combines the certainties of all that a row and the enclosing groups need. Visits each group once.
+    /// Combines the marks of everything that a row and the enclosing groups need. Visits each group once.
     private func above(_ row: PlanIndex, _ forecast: inout ForecastPass) -> ForecastPass.Marks {
         var unknown = [row]
         while let next = unknown.last.map(plan.parent), next != .root, forecast.above[next] == nil {
@@ -80,7 +80,7 @@ extension WorkflowRunner {
         return marks
     }
 
-    /// Returns how the step is assumed to end.
+    /// Returns the assumed outcome of the step.
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
         guard let known = resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
             // A condition may have kept it from running before, and may do so again.
@@ -112,7 +112,7 @@ extension WorkflowRunner {
         return .success
     }
 
-    /// True if a row, or a group around it, has a condition of that kind.
+    /// Returns true if a row, or an enclosing group, has a condition of that kind.
     private func hasCondition(_ row: PlanIndex, where isWanted: (Expression) -> Bool) -> Bool {
         var next = row
         while true {
@@ -122,7 +122,8 @@ extension WorkflowRunner {
         }
     }
 
-    /// Takes over a step's results, as far as other steps read them. Returns why that is impossible; nil if it is done.
+    /// Restores a step's results, as far as other steps read them. Returns the reason why that is impossible; nil if
+    /// it is done.
     private func restore(_ row: PlanIndex, _ step: PastResults.Step) -> RerunReason? {
         var result = RowResult(status: .exited(0), outputs: step.outputs)
         if keepsStandardOutput(of: row), let past = resumption?.past {
@@ -137,7 +138,7 @@ extension WorkflowRunner {
         return nil
     }
 
-    /// nil if it needs something that only the run makes.
+    /// Returns nil if it needs something that only the run makes.
     private func definition(of row: PlanIndex) -> String? {
         let made: String?? = context.pending.evaluate(for: row) {
             do throws(StepError) { return try builder.definition(of: row) } catch { return nil }
@@ -169,7 +170,7 @@ extension WorkflowRunner {
 }
 
 extension WorkflowRunner {
-    /// How many steps a line names at most.
+    /// The maximum number of ids that a line names.
     private static let namesShown = 5
 
     /// Warns, before anything starts, of hooks that make steps run again, and names the key that prevents it.

@@ -1,4 +1,4 @@
-/// One note that bash has taken of a command, as `BashStartup` asks for it.
+/// One note by bash about a command, as `BashStartup` asks for it.
 struct BashNote: Equatable {
     enum Kind: String {
         /// The command failed, and the shell ends because of it.
@@ -8,23 +8,23 @@ struct BashNote: Equatable {
     }
 
     let kind: Kind
-    /// Of the script, or of a file that it has read; from 1.
+    /// A line of the script, or of a file that it has read; from 1.
     let line: Int
-    /// The shell's own: that of the script, or of one of its subshells.
+    /// The process of the shell: that of the script, or of one of its subshells.
     let process: Int32
     let status: Int32
-    /// Of the members of a pipeline; one of a simple command.
+    /// The statuses of the members of a pipeline; one for a simple command.
     let statuses: [Int32]
     /// The file that was read with `source`; nil for the script itself.
     let file: String?
     let command: String
 
-    /// How many characters of a command are noted: here-documents belong to it and may be long.
+    /// The number of characters of a command that are noted: here-documents belong to it and may be long.
     static let commandLimit = 400
 
     static let fields = 7
 
-    /// The notes in a file, oldest first; what is cut off or nonsense is left out.
+    /// Returns the notes in a file, oldest first; leaves out what is cut off or malformed.
     static func read(_ bytes: [UInt8]) -> [BashNote] {
         let words = bytes.split(separator: 0, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
@@ -42,15 +42,15 @@ struct BashNote: Equatable {
         self.line = line
         self.process = process
         statuses = words[4].split(separator: " ").compactMap { Int32($0) }
-        // bash's names for what it was not given as a file.
+        // bash's names for code that it did not read from a file.
         file = ["", "main", "environment"].contains(words[5]) ? nil : words[5]
         command = words[6]
     }
 }
 
 extension [BashNote] {
-    /// The note of the command that made a script fail whose shell was this process: the one that ended the shell, or
-    /// inside the subshell where it happened; otherwise the one that was started last.
+    /// Returns the note of the command that made the script of this shell process fail: the one that ended the shell,
+    /// or inside the subshell where it happened; otherwise the one that was started last.
     func culprit(of process: Int32) -> BashNote? {
         guard let index = firstIndex(where: { $0.kind == .failed && $0.process == process }) else {
             return last { $0.kind == .started && $0.process == process }

@@ -14,7 +14,7 @@ struct NoteFile {
     private let place: Place
     private let start: Int
 
-    /// What is read of the notes; only a script whose background jobs fail all the time takes more.
+    /// The number of bytes of notes that are read; only a script whose background jobs fail all the time writes more.
     private static let limit = 1 << 20
 
     /// Makes a file in memory, which is found through flowrun's own entry in `/proc`; nil if the machine has no
@@ -28,8 +28,8 @@ struct NoteFile {
         start = text.count
     }
 
-    /// Makes a file in the run's folder, for a run with secrets: a process that may open flowrun's descriptors may read
-    /// its memory. Nil if there is no place for it.
+    /// Makes a file in the run's folder, for a run with secrets: a process that may open flowrun's descriptors may
+    /// read its memory. Nil if it cannot be made.
     init?(_ startup: BashStartup, in files: StepFiles) {
         guard let path = try? files.make(holding: startup.text, of: "notes") else { return nil }
         self.path = path
@@ -37,7 +37,7 @@ struct NoteFile {
         start = startup.text.utf8.count
     }
 
-    /// Takes the notes; the file is not used afterwards.
+    /// Returns the notes; the file is not used afterwards.
     func take() -> [BashNote] {
         switch place {
         case .inMemory(let file): BashNote.read(file.bytes(from: start, limit: Self.limit))

@@ -1,11 +1,12 @@
 internal import Glibc
 
-/// What the lines and words of a script tell without a parser for its language: enough to choose how bash watches it. A
-/// mistake here makes the error of a failed script say less, and never changes what the script does.
+/// Facts about a script from its lines and words, without a parser for its language: enough to choose how bash
+/// watches it. A mistake here makes the error of a failed script less precise, and never changes what the script
+/// does.
 struct ScriptOutline {
     private typealias Line = Substring.UTF8View
 
-    /// Without their ends.
+    /// The lines without their ends.
     private let lines: [Line]
     private let bytes: [UInt8]
 
@@ -16,14 +17,14 @@ struct ScriptOutline {
         self.lines = lines
     }
 
-    /// Whether a script is surely one simple command, which is to blame when it fails. Most scripts are.
+    /// Returns true if a script is surely one simple command, which is to blame when it fails. Most scripts are.
     static func isOneCommand(_ script: String) -> Bool {
         let line = Substring(script).utf8
         let end = line.firstIndex(of: UInt8(ascii: "\n")) ?? line.endIndex
         return line[end...].allSatisfy { $0 == UInt8(ascii: "\n") } && !has(line[..<end], ";&|`({")
     }
 
-    /// Whether one of these stands in the script, with nothing of a word before or behind it.
+    /// Returns true if the script has one of these as a whole word.
     private func hasWord(_ words: StaticString...) -> Bool { words.contains { hasWord($0) } }
 
     private func hasWord(_ word: StaticString) -> Bool {
@@ -46,19 +47,19 @@ struct ScriptOutline {
         }
     }
 
-    /// Whether the script may set the traps that are needed to watch it, or look at how it is watched.
+    /// True if the script may set the traps that are needed to watch it, or look at how it is watched.
     var forbidsWatching: Bool {
         hasWord("trap") && hasWord("ERR", "err", "Err", "DEBUG", "debug", "Debug")
             || hasWord("BASH_ENV", "BASH_COMMAND", "BASH_XTRACEFD", "extdebug")
             || lines.first(where: Self.isCommand).map { Substring($0).contains("PIPESTATUS") } == true
     }
 
-    /// Whether commands come from elsewhere, which may set traps of their own.
+    /// True if commands come from elsewhere, which may set traps of their own.
     var readsOtherScripts: Bool {
         hasWord("source", "eval") || lines.contains { Self.firstWord($0) == "." }
     }
 
-    /// Whether there is a `(` that is neither a substitution, an arithmetic command nor an array.
+    /// True if there is a `function`, or a `(` that is neither a substitution, an arithmetic command nor an array.
     var hasFunctionsOrSubshells: Bool {
         hasWord("function")
             || lines.contains { line in
@@ -67,8 +68,8 @@ struct ScriptOutline {
             }
     }
 
-    /// The line, from 1, where the command before the last one begins; nil where the last command cannot take the place
-    /// of bash, or where that is not certain.
+    /// The line, from 1, where the command before the last one begins; nil if the last command cannot replace bash,
+    /// or if that is uncertain.
     var tail: Int? {
         guard !hasWord("for", "while", "until", "select", "case", "trap"), !hasHereDocument,
             let last = lines.indices.last, Self.isCommand(lines[last])
@@ -82,13 +83,13 @@ struct ScriptOutline {
         lines.contains { line in zip(line, line.dropFirst()).contains { $0 == (UInt8(ascii: "<"), UInt8(ascii: "<")) } }
     }
 
-    /// Neither blank nor a comment.
+    /// Returns true if a line is neither blank nor a comment.
     private static func isCommand(_ line: Line) -> Bool {
         guard let first = line.first(where: { !isBlank($0) }) else { return false }
         return first != UInt8(ascii: "#")
     }
 
-    /// The first line of a command that goes on in this one.
+    /// Returns the first line of a command that goes on in this one.
     private func beginning(of line: Int) -> Int {
         var first = line
         while first > 0, let end = lines[first - 1].last(where: { !Self.isBlank($0) }), "\\|&".utf8.contains(end) {
@@ -97,7 +98,8 @@ struct ScriptOutline {
         return first
     }
 
-    /// Whether a line is nothing but simple commands one after the other, none of them a function of the script.
+    /// Returns true if a line is nothing but simple commands one after the other, none of them a function of the
+    /// script.
     private func isFlat(_ line: Line) -> Bool {
         let first = Self.firstWord(line)
         let keywords: Set<Substring> = [
@@ -110,7 +112,8 @@ struct ScriptOutline {
         }
     }
 
-    /// Whether one of these operators stands in a line; `$(` and `${` are none. Quotes are not looked at.
+    /// Returns true if a line has one of these operators; brackets after `$`, `<`, `>` or `=` are none. Ignores
+    /// quotes.
     private static func has(_ line: Line, _ operators: String) -> Bool {
         var previous: UInt8 = 0
         for byte in line {
@@ -123,7 +126,7 @@ struct ScriptOutline {
         return false
     }
 
-    /// Whether there is a `|` that is not half of `||`.
+    /// Returns true if a line has a `|` that is not half of `||`.
     private static func hasPipe(_ line: Line) -> Bool {
         line.split { $0 != UInt8(ascii: "|") }.contains { $0.count == 1 }
     }

@@ -2,13 +2,13 @@ internal import RunLog
 internal import Syntax
 internal import Workflow
 
-/// The text of a script, and where its commands stand in the workflow's file.
+/// The text of a script, and the places of its commands in the workflow's file.
 struct ScriptText {
     private let bytes: [UInt8]
-    /// Where each byte stands in the file.
+    /// The place of each byte in the file.
     private let offsets: [Int]
     private let file: SourceFile
-    /// Where the lines begin, and the end.
+    /// The beginnings of the lines, and the end.
     private let starts: [Int]
 
     /// nil for a script of no file.
@@ -23,7 +23,7 @@ struct ScriptText {
         self.starts = starts
     }
 
-    /// The script where it is one command; nil for any other.
+    /// The command of a script that is one command; nil for any other.
     var onlyCommand: FailedCommand? {
         let text = String(decoding: bytes, as: UTF8.self)
         guard ScriptOutline.isOneCommand(text), let start = bytes.firstIndex(where: { !Self.isBlank($0) }) else {
@@ -32,7 +32,7 @@ struct ScriptText {
         return command(text.trimmingBlanks, at: start)
     }
 
-    /// The command that a note is about, in the workflow's file or in the one that the script has read.
+    /// Returns the command that a note is about, in the workflow's file or in the one that the script has read.
     func command(of note: BashNote) -> FailedCommand? {
         if let path = note.file { return FailedCommand(text: Self.shown(note.command), file: path, line: note.line) }
         guard note.line >= 1, note.line < starts.count else { return nil }
@@ -59,22 +59,22 @@ struct ScriptText {
         return line.count > 100 ? "\(line.prefix(100))…" : isCut ? "\(line) …" : String(line)
     }
 
-    // MARK: Looking for a command
+    // MARK: Finding a command
 
-    /// Where a command stands, given its text and line as bash tells them. The line may be any of the command's, so the
-    /// last place counts that begins before the line's end and reaches it.
+    /// Returns the place of a command, given its text and line as bash reports them. The line may be any of the
+    /// command's, so the last place counts that begins before the line's end and reaches the line.
     private func place(of command: String, endingAtLine line: Int) -> Range<Int>? {
         let wanted = command.utf8.filter { !Self.isSeparator($0) }
         guard let first = wanted.first else { return nil }
         for start in (0..<starts[line]).reversed() where bytes[start] == first {
             if let end = end(of: wanted, from: start), end > starts[line - 1] { return start..<end }
-            // A command may have many lines, but not all lines are looked at for each.
+            // A command may have many lines, but the search for each is limited.
             if starts[line] - start > 64 << 10 { break }
         }
         return nil
     }
 
-    /// Blanks, line ends and `;` differ from what is written.
+    /// Returns the end of a command's text; blanks, line ends and `;` may differ from the source.
     private func end(of wanted: [UInt8], from start: Int) -> Int? {
         var next = start
         for byte in wanted {
@@ -92,7 +92,8 @@ struct ScriptText {
             && bytes[offset + 1] == UInt8(ascii: "\n")
     }
 
-    /// The member of a pipeline that has failed, given where its last one stands; nil if that is the last one.
+    /// Returns the member of a pipeline that has failed, given the place of its last one; nil if that is the last
+    /// one.
     private func member(of statuses: [Int32], before last: Range<Int>) -> Range<Int>? {
         guard let failed = statuses.lastIndex(where: { $0 != 0 }), failed < statuses.count - 1 else { return nil }
         var end = last.lowerBound
@@ -106,7 +107,7 @@ struct ScriptText {
         return start < end ? start..<end : nil
     }
 
-    /// The `|` that feeds the command at an offset.
+    /// Returns the offset of the `|` that feeds the command at an offset.
     private func pipe(before offset: Int) -> Int? {
         var next = offset - 1
         while next >= 0, Self.isSeparator(bytes[next]) || isContinuation(next) { next -= 1 }
@@ -135,7 +136,7 @@ struct ScriptText {
         return start
     }
 
-    /// True for the `&` of `2>&1` and `&>`, and the `|` of `>|`.
+    /// Returns true for the `&` of `2>&1` and `&>`, and the `|` of `>|`.
     private func isOfRedirection(_ offset: Int) -> Bool {
         if offset > 0, "<>".utf8.contains(bytes[offset - 1]) { return true }
         return bytes[offset] == UInt8(ascii: "&") && offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: ">")

@@ -1,7 +1,7 @@
 /// The first line of a script that names its interpreter, `#!/usr/bin/env python3`, read as the kernel reads it.
 struct Shebang: Equatable {
     let interpreter: String
-    /// All that stands behind the interpreter, as one word; nil if nothing does.
+    /// Everything after the interpreter, as one word; nil if there is nothing.
     let argument: String?
 
     /// nil for a script without one.
@@ -17,11 +17,11 @@ struct Shebang: Equatable {
         argument = rest.isEmpty ? nil : String(Substring(rest))
     }
 
-    /// What to start for the script in a file.
+    /// Returns the words that start the script in a file.
     func command(for path: String, isTraced: Bool) -> [String] {
         var words = [interpreter]
         if let argument { words.append(argument) }
-        // Of `/bin/bash -e` behind the shell, of `/usr/bin/env bash` behind its name.
+        // In `/bin/bash -e` after the shell, in `/usr/bin/env bash` after its name.
         if isTraced, let shell = words.firstIndex(where: TracedShell.isOne) { words.insert("-x", at: shell + 1) }
         return words + [path]
     }
@@ -29,13 +29,13 @@ struct Shebang: Equatable {
 
 /// Shells that show with `-x` what they execute.
 enum TracedShell {
-    /// Whether a program is one of them, by its name.
+    /// Returns true if a program is one of them, by its name.
     static func isOne(_ program: String) -> Bool {
         let name = program.split(separator: "/").last ?? ""
         return ["bash", "sh", "dash", "ksh", "mksh", "zsh", "ash"].contains(name)
     }
 
-    /// A shell's words, `-c` the last of them, with `-x` before it; as they are if it is none of these.
+    /// Returns a shell's words, `-c` the last of them, with `-x` before it; unchanged if it is none of these.
     static func words(_ shell: [String]) -> [String] {
         guard let program = shell.first, let last = shell.last, isOne(program), last.hasPrefix("-"), shell.count > 1
         else {

@@ -1,20 +1,20 @@
-/// The beginning of a form of a secret between whose bytes others stand that do not show: colours, or the line ends that
+/// The beginning of a form of a secret that is interrupted by bytes that do not show: colours, or the line ends that
 /// tools break base64 with.
 ///
-/// It begins where such bytes interrupt what may become a form, goes on over them, and is over once none of them stands
-/// inside any longer.
+/// It begins where such bytes interrupt a possible form, goes on over them, and is over once none of them is inside
+/// it any longer.
 struct BrokenForm: Sendable {
-    /// How many bytes in a row may not count; more are no colour.
+    /// The maximum number of bytes in a row that do not count; more are no colour.
     private static let longestBreak = 256
 
     private let automaton: FormAutomaton
     private var state: UInt32
-    /// Where the bytes of the state's text stand in the stream; what is before `first` is done with.
+    /// The places in the stream of the bytes of the state's text; those before `first` are done with.
     private var places: [Int]
     private var first = 0
     private var lastBreak: Int
 
-    /// `state` is that of the automaton behind the bytes at `places`, which end before the break at `place`.
+    /// `state` is that of the automaton after the bytes at `places`, which end before the break at `place`.
     init(_ automaton: FormAutomaton, state: UInt32, places: Range<Int>, brokenAt place: Int) {
         self.automaton = automaton
         self.state = state
@@ -22,17 +22,17 @@ struct BrokenForm: Sendable {
         lastBreak = place
     }
 
-    /// Where it begins.
+    /// The place where it begins.
     var start: Int { places[first] }
 
-    /// A byte that does not count. Returns whether it goes on.
+    /// Skips a byte that does not count. Returns true if the form goes on.
     mutating func skip(_ place: Int) -> Bool {
         lastBreak = place
         return place - places[places.count - 1] <= Self.longestBreak
     }
 
-    /// A byte that counts; `found` hears of the longest form that ends with it, from its first byte to its last. Returns
-    /// whether it goes on.
+    /// Appends a byte that counts. Calls `found` with the longest form that ends with it, from its first byte to its
+    /// last. Returns true if the form goes on.
     mutating func append(_ byte: UInt8, at place: Int, found: (ClosedRange<Int>) -> Void) -> Bool {
         state = automaton.next(state, byte)
         places.append(place)
@@ -48,7 +48,7 @@ struct BrokenForm: Sendable {
     }
 }
 
-/// Tells the bytes of a terminal's control sequences (ESC `[` … letter) from text, one by one.
+/// Separates the bytes of a terminal's control sequences (ESC `[` … letter) from text, one by one.
 struct ControlSequences: Sendable {
     private enum Position {
         case text, escape, sequence
@@ -56,7 +56,7 @@ struct ControlSequences: Sendable {
 
     private var position = Position.text
 
-    /// Whether the next byte belongs to a sequence. An ESC that begins none counts as one, too.
+    /// Returns true if the next byte belongs to a sequence. An ESC that begins none counts as one, too.
     mutating func includes(_ byte: UInt8) -> Bool {
         switch (position, byte) {
         case (_, 0x1B): position = .escape

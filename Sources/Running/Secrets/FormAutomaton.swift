@@ -1,12 +1,11 @@
 /// Finds all occurrences of many byte sequences in one pass (Aho and Corasick, 1975): linear in the text whatever the
 /// sequences are, however they overlap.
 ///
-/// A state stands for the longest end of the text so far that begins some form. Children are short lists, because
-/// nearly every state has one of them; a form of 64 KiB costs 1.5 MB. Immutable, so that all streams of a run share
-/// one.
+/// A state is the longest end of the text so far that begins some form. Children are short lists, because nearly
+/// every state has one of them; a form of 64 KiB costs 1.5 MB. Immutable, so that all streams of a run share one.
 final class FormAutomaton: Sendable {
     struct State {
-        /// Where the longest proper end of this state's text that begins a form stands.
+        /// The state of the longest proper end of this state's text that begins a form.
         var fallback: UInt32 = 0
         var firstChild: UInt32 = 0
         var nextSibling: UInt32 = 0
@@ -19,7 +18,7 @@ final class FormAutomaton: Sendable {
     }
 
     let states: [State]
-    /// The states of depth 1 by their byte; 0 if no form begins so.
+    /// The states of depth 1 by their byte; 0 if no form begins with it.
     let roots: [UInt32]
 
     init(_ forms: Set<[UInt8]>) {
@@ -79,11 +78,11 @@ final class FormAutomaton: Sendable {
         return roots[Int(byte)]
     }
 
-    /// Goes on from `state` by one byte.
+    /// Returns the state after `state` and one more byte.
     func next(_ state: UInt32, _ byte: UInt8) -> UInt32 { Self.next(state, byte, states, roots) }
 
-    /// Goes on from `state` through `bytes`; `found` hears of the longest form that ends at each place: its length and
-    /// where its end is. Returns the state at the end.
+    /// Continues from `state` through `bytes`. Calls `found` for the longest form that ends at each place, with its
+    /// length and the place of its end. Returns the state at the end.
     func scan(
         _ bytes: UnsafeRawBufferPointer, from state: UInt32, found: (_ length: Int, _ end: Int) -> Void
     ) -> UInt32 {

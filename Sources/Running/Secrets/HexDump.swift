@@ -3,19 +3,19 @@
 ///     00000000: 746f 6b65 6e3d 6875 6e74 6572 3220 2226  token=hunter2 "&
 ///     00000010: 2f0a                                     /.
 ///
-/// The digits of a form go on over blanks, and from line to line over the text beside them and the number in front. Where
-/// a form ends, the rest of its line goes too, because the text of it stands there.
+/// The digits of a form go on over blanks, and from line to line over the text beside them and the number in front.
+/// Where a form ends, the rest of its line is hidden too, because its text is there.
 struct HexDump: Sendable {
-    /// The part of a line that the text has reached.
+    /// The part of a line that has been reached.
     private enum Part {
-        /// So many digits of the number in front.
+        /// The number in front, with so many digits so far.
         case number(Int)
         /// After a number without a colon.
         case gap
-        /// So many blanks in a row.
+        /// The columns, after so many blanks in a row.
         case columns(blanks: Int)
         case text
-        /// The line belongs to no dump.
+        /// The line does not belong to a dump.
         case other
     }
 
@@ -32,7 +32,7 @@ struct HexDump: Sendable {
     private var places: [Int] = []
     private var first = 0
 
-    /// A state machine over the lower-case digits of forms.
+    /// `automaton` gets the digits in lower case.
     init(_ automaton: FormAutomaton) { self.automaton = automaton }
 
     /// The offset at which a possible form begins; nil if there is none.
@@ -115,7 +115,7 @@ struct HexDump: Sendable {
         first = 0
     }
 
-    /// In lower case; nil for anything else.
+    /// Returns a digit in lower case; nil for anything else.
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): byte

@@ -2,34 +2,34 @@ internal import Glibc
 internal import Syntax
 package import Workflow
 
-/// The secrets of one run: their values, who gets them, and the mask that keeps them out of everything that leaves.
+/// The secrets of one run: their values, the steps that get them, and the mask that keeps them out of all output.
 ///
-/// A step that lists a secret gets it as an environment variable of its name; it never stands in an argv, since no
-/// expression can name it. The variables that secrets are taken from are taken away from every step, so that only those
-/// see a secret that list it.
+/// A step that lists a secret gets it as an environment variable of its name; it is never in an argv, since no
+/// expression can name it. The variables that secrets are taken from are removed from every step, so that a secret is
+/// seen only by the steps that list it.
 package struct RunSecrets: Sendable {
-    /// The secrets cannot be had: wrong usage (64), as for a missing parameter, because the caller's environment is
-    /// what has to change.
+    /// Secrets that cannot be read: wrong usage (64), as for a missing parameter, because the caller's environment
+    /// has to change.
     package struct ReadError: Error {
         /// One for each secret, in the order of the file.
         package let messages: [String]
     }
 
-    /// Of a workflow without secrets; costs nothing.
+    /// For a workflow without secrets; costs nothing.
     package static let none = RunSecrets()
 
-    /// For one stream or one text; nil if there is nothing to hide.
+    /// A mask for one stream or one text; nil if there is nothing to hide.
     package private(set) var mask: SecretMask?
     /// Variables of flowrun's own environment that no step inherits.
     package private(set) var sources: [String] = []
     private var values: [(name: String, value: String)] = []
-    /// Those that cannot be had, each with the reason.
+    /// Secrets that cannot be read, each with the reason.
     private var missing: [(name: String, message: String)] = []
 
     private init() {}
 
-    /// Reads the secrets, relative paths from `folder`; nil means the current one. All that are set are hidden, whoever
-    /// may see them; what is wrong with one is told by `demand`.
+    /// Reads the secrets, relative paths from `folder`; nil means the current one. All that are set are hidden,
+    /// whichever step sees them; `demand` reports what is wrong with one.
     package init(
         _ secrets: [Secret], folder: String?, variable: (String) -> [UInt8]? = RunSecrets.variable
     ) {
@@ -44,27 +44,27 @@ package struct RunSecrets: Sendable {
         mask = SecretMask(values.map(\.value))
     }
 
-    /// Throws if one of these cannot be had.
+    /// Throws if one that is needed cannot be read.
     package func demand(_ isNeeded: (String) -> Bool) throws(ReadError) {
         let messages = missing.filter { isNeeded($0.name) }.map(\.message)
         guard messages.isEmpty else { throw ReadError(messages: messages) }
     }
 
-    /// What a step gets that lists these, in their order. They stand over every `env` and over `--env`.
+    /// Returns the variables of a step that lists these, in their order. They override every `env` and `--env`.
     package func environment(for uses: [SecretUse]) -> [(name: String, value: String)] {
         uses.compactMap { use in values.first { $0.name == use.name } }
     }
 
-    /// The text as it may be logged.
+    /// Returns the text as it may be logged.
     package func masked(_ text: String) -> String { mask?.mask(text) ?? text }
 
-    /// The value as it may be logged.
+    /// Returns the value as it may be logged.
     package func masked(_ value: Value) -> Value { mask?.mask(value) ?? value }
 
-    /// The text in a message. Masked before it is cut, since nobody could find what is left of a secret then.
+    /// Quotes the text for a message. It is masked before it is cut, since a secret that is cut is no longer found.
     func quoted(_ text: String) -> String { Phrase.quoted(masked(text)) }
 
-    /// A variable of flowrun's own environment, byte for byte.
+    /// Returns a variable of flowrun's own environment, byte for byte; nil if it is not set.
     package static func variable(_ name: String) -> [UInt8]? {
         getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
     }
@@ -73,7 +73,7 @@ package struct RunSecrets: Sendable {
 // MARK: - Reading
 
 extension RunSecrets {
-    /// Larger ones do not fit into a variable (MAX_ARG_STRLEN is 128 KiB), in bytes.
+    /// The largest size in bytes: larger ones do not fit into a variable (MAX_ARG_STRLEN is 128 KiB).
     static let sizeLimit = 64 << 10
 
     private struct SecretError: Error {
@@ -107,7 +107,10 @@ extension RunSecrets {
             let found = bytes.isEmpty ? "is empty" : "has \(Phrase.count(bytes.count, "byte"))"
             throw SecretError(
                 secret,
-                "\(place) \(found), but fewer than \(SecretForms.minimum) bytes cannot be hidden in a log; use a longer one"
+                """
+                \(place) \(found), but fewer than \(SecretForms.minimum) bytes cannot be hidden in a log; use a \
+                longer one
+                """
             )
         }
         guard !bytes.contains(0) else {
@@ -121,7 +124,7 @@ extension RunSecrets {
 
     private static func file(_ path: String, folder: String?, for secret: Secret) throws(SecretError) -> [UInt8] {
         let place = folder.map { path.hasPrefix("/") ? path : "\($0)/\(path)" } ?? path
-        // Non-blocking, so that opening a fifo nobody writes to comes back at once.
+        // Non-blocking, so that opening a FIFO without a writer returns at once.
         let descriptor = open(place, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw SecretError(secret, "cannot open the file \(Phrase.quoted(path)): \(words(errno))")

@@ -1,8 +1,8 @@
-/// The byte sequences by which a secret can be told in what programs write: itself, its lines, and the encodings that
-/// tools put it into on the way to a log.
+/// The byte sequences by which a secret can be recognized in the output of programs: itself, its lines, and the
+/// encodings that tools put it into on the way to a log.
 ///
-/// Each form has at least `minimum` bytes, because shorter ones stand in every text. What turns a secret into something
-/// else than these (compression, encryption, one letter per line) is not seen.
+/// Each form has at least `minimum` bytes, because shorter ones occur in every text. A secret that is turned into
+/// anything else (compression, encryption, one letter per line) is not seen.
 struct SecretForms {
     /// The fewest bytes of a form, and of a secret.
     static let minimum = 4
@@ -42,22 +42,22 @@ struct SecretForms {
         if form.count >= Self.shortestWrapped { wrapped.insert(form) }
     }
 
-    /// The text itself, as a JSON string and as a JSON string inside another, in HTML, and as shells show it.
+    /// Adds the text itself, as a JSON string and as a JSON string inside another, in HTML, and as shells show it.
     private mutating func addText(_ bytes: [UInt8]) {
         add(bytes)
         add(Self.replacing([0x27], by: Array(#"'\''"#.utf8), in: bytes))
         for style in JSONStyle.all {
             let string = style.escaped(bytes)
             add(string)
-            // The writer of the outer string escapes as that of the inner one, or no more than needed.
+            // The writer of the outer string escapes like that of the inner one, or no more than needed.
             for outer in [style, JSONStyle()] { add(outer.escaped(string)) }
         }
         for style in HTMLStyle.all { add(style.escaped(bytes)) }
         for form in ShellQuoting.forms(of: bytes) { add(form) }
     }
 
-    /// Percent-encoding, in both cases of its digits, with the blank as `%20` or `+`, and with the characters that
-    /// encodeURIComponent (JavaScript) or quote (Python) leave alone.
+    /// Adds percent-encoding, in both cases of its digits, with the blank as `%20` or `+`, and with the characters
+    /// that encodeURIComponent (JavaScript) or quote (Python) leave alone.
     private mutating func addURLForms(_ bytes: [UInt8]) {
         for digits in [Self.upperDigits, Self.lowerDigits] {
             for blank in ["%20", "+"] {
@@ -83,8 +83,8 @@ struct SecretForms {
         return result
     }
 
-    /// Encodes the secret at each offset that it can have in a group of bytes; only the characters that it alone
-    /// decides.
+    /// Adds encodings of the secret at each offset that it can have in a group of bytes; only the characters that it
+    /// alone decides.
     private mutating func addForms(of bytes: [UInt8], in alphabet: Alphabet) {
         for shift in 0..<alphabet.groupSize { addWrapped(alphabet.form(of: bytes, after: shift)) }
     }
@@ -101,7 +101,7 @@ struct SecretForms {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~".utf8.contains(byte)
     }
 
-    /// Without blanks at both ends: a tool that prints a line indents it anew.
+    /// Removes blanks at both ends: a tool that prints a line may indent it differently.
     private static func trimmed(_ line: ArraySlice<UInt8>) -> [UInt8] {
         var line = line.drop { $0 == 0x20 || $0 == 0x09 }
         while line.last == 0x20 || line.last == 0x09 { line.removeLast() }
@@ -113,7 +113,7 @@ struct SecretForms {
     }
 }
 
-/// An encoding in which a character has five or six bits.
+/// An encoding with five or six bits in a character.
 private struct Alphabet {
     let characters: [UInt8]
     let bits: Int
@@ -129,13 +129,13 @@ private struct Alphabet {
         self.bits = bits
     }
 
-    /// How many bytes become whole characters.
+    /// The number of bytes that become whole characters.
     var groupSize: Int { bits == 6 ? 3 : 5 }
 
     /// Encodes bytes that come after `shift` others of their group.
     func form(of bytes: [UInt8], after shift: Int) -> [UInt8] {
         let input = [UInt8](repeating: 0, count: shift) + bytes
-        // The bits before decide the first characters, or a part of one.
+        // The preceding bits decide the first characters, or a part of one.
         let first = (shift * 8 + bits - 1) / bits
         return (first..<max(first, input.count * 8 / bits)).map { index in
             let bit = index * bits
@@ -180,7 +180,7 @@ private enum ShellQuoting {
         [escaped(bytes), quoted(bytes, keepsText: true), quoted(bytes, keepsText: false), inDoubleQuotes(bytes)]
     }
 
-    /// With a backslash before each character that has a meaning.
+    /// Puts a backslash before each character that has a meaning.
     private static func escaped(_ bytes: [UInt8]) -> [UInt8] {
         var form: [UInt8] = []
         for (index, byte) in bytes.enumerated() {
@@ -193,7 +193,7 @@ private enum ShellQuoting {
         return form
     }
 
-    /// The inside of `$'…'`; the form of characters outside ASCII depends on the locale.
+    /// Returns the inside of `$'…'`; the form of characters outside ASCII depends on the locale.
     private static func quoted(_ bytes: [UInt8], keepsText: Bool) -> [UInt8] {
         bytes.flatMap { byte -> [UInt8] in
             switch byte {
@@ -218,7 +218,7 @@ private enum ShellQuoting {
     }
 }
 
-/// How a JSON writer escapes what it need not escape.
+/// The characters that a JSON writer escapes without having to.
 private struct JSONStyle {
     /// PHP.
     var escapesSlash = false

@@ -1,11 +1,11 @@
 package import Workflow
 
-/// Takes secrets out of what leaves for the log: every byte that belongs to a form of a secret goes, each unbroken run
-/// of such bytes becomes one `***`.
+/// Removes secrets from everything that goes to the log: every byte that belongs to a form of a secret is dropped,
+/// each unbroken run of such bytes becomes one `***`.
 ///
-/// A value is the state of one stream. Copies of a fresh one share the automaton, so that a stream costs a few words
-/// until it holds something back. What is held back is never more than the longest form, and only while it may still
-/// become one:
+/// A value is the state of one stream. Values made from the same mask share the automaton, so that a stream costs a
+/// few words until it holds something back. It holds back no more than the longest form, with the bytes that
+/// interrupt it, and only while that may still become one:
 ///
 ///     var mask = secrets.mask
 ///     mask?.feed(bytes) { lines.append($0) }
@@ -13,33 +13,33 @@ package import Workflow
 ///
 /// Bytes in, bytes out: the result does not depend on how the stream is cut. Linear in the text.
 package struct SecretMask: Sendable {
-    /// What stands in the log instead.
+    /// The text that replaces a secret in the log.
     package static let replacement = "***"
 
     private let automaton: FormAutomaton
-    /// Of the forms that go on in the next line.
+    /// The automaton of the forms that go on in the next line.
     private let wrapping: FormAutomaton
     private var state: UInt32 = 0
-    /// How many bytes have been fed.
+    /// The number of bytes that have been fed.
     private var fed = 0
-    /// How many of them have been decided: emitted, or left out.
+    /// The number of them that have been decided: emitted, or left out.
     private var decided = 0
     /// The bytes from `origin` to `fed`, of which those from `decided` are waiting.
     private var held: [UInt8] = []
     private var origin = 0
-    /// Waiting bytes that belong to secrets, as places in the stream; apart from one another, in order.
+    /// Waiting bytes that belong to secrets, as places in the stream; separate from one another, in order.
     private var hidden: [Range<Int>] = []
-    /// Whether the last thing emitted was a replacement that more hidden bytes would only prolong.
+    /// True if the last thing emitted was a replacement that more hidden bytes would only prolong.
     private var endsHidden = false
     private var sequences = ControlSequences()
-    /// What may become a form with colours in it, or with line ends.
+    /// Possible forms with colours in them, or with line ends.
     private var colored: BrokenForm?
     private var wrapped: BrokenForm?
-    /// Whether only blanks have come since the last line end.
+    /// True if only blanks have come since the last line end.
     private var isIndenting = false
     private var dump: HexDump
 
-    /// A mask for these secrets; nil if there is none.
+    /// Makes a mask for these secrets; nil if there is none.
     package init?(_ secrets: some Collection<String>) {
         guard !secrets.isEmpty else { return nil }
         let forms = secrets.map(SecretForms.init)
@@ -48,8 +48,8 @@ package struct SecretMask: Sendable {
         dump = HexDump(automaton)
     }
 
-    /// Takes the next bytes of the stream and emits what is known to be no part of a secret. The buffers are valid
-    /// during the call of `emit` only.
+    /// Takes the next bytes of the stream and emits those that are known to be no part of a secret. The buffers are
+    /// valid during the call of `emit` only.
     package mutating func feed(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer) -> Void) {
         var rest = bytes
         // In pieces, so that places to hide need little memory.
@@ -75,10 +75,10 @@ package struct SecretMask: Sendable {
         dump = HexDump(automaton)
     }
 
-    /// How many of the last bytes may become a form.
+    /// The number of last bytes that may become a form.
     private var depth: Int { Int(automaton.states[Int(state)].depth) }
 
-    /// Finds what is to be hidden, in runs that end before a byte at which a form may be broken.
+    /// Finds the bytes to hide, in runs that end before a byte at which a form may be broken.
     private mutating func scan(_ piece: UnsafeRawBufferPointer) {
         let start = fed
         var rest = 0..<0
@@ -97,7 +97,7 @@ package struct SecretMask: Sendable {
         }
     }
 
-    /// Begins to look over bytes that do not show, where the text before them may become a form.
+    /// Starts to skip bytes that do not show, if the text before them may become a form.
     private mutating func mayBreak(at place: Int, _ byte: UInt8, in piece: UnsafeRawBufferPointer, from start: Int) {
         let window = place - depth..<place
         switch byte {
@@ -113,11 +113,11 @@ package struct SecretMask: Sendable {
             wrapped = BrokenForm(wrapping, state: state, places: place - depth..<place, brokenAt: place)
         default: return
         }
-        // One that goes on has seen what the other needs to know.
+        // A form that goes on has already seen what the other one needs to know.
         if colored == nil || wrapped == nil { (sequences, isIndenting) = (ControlSequences(), false) }
     }
 
-    /// Takes bytes that may belong to broken forms, or stand inside.
+    /// Takes bytes that may belong to broken forms, or interrupt them.
     private mutating func goOn(_ run: UnsafeRawBufferPointer, at start: Int) {
         for (offset, byte) in run.enumerated() {
             guard colored != nil || wrapped != nil else { return }
@@ -203,7 +203,7 @@ package struct SecretMask: Sendable {
             return
         }
         held.append(contentsOf: piece)
-        // Not each time, so that single bytes behind a long beginning of a form stay cheap.
+        // Not each time, so that single bytes after a long beginning of a form stay cheap.
         if decided - origin > held.count / 2 {
             held.removeFirst(decided - origin)
             origin = decided
@@ -216,7 +216,7 @@ package struct SecretMask: Sendable {
 // MARK: - Whole texts
 
 extension SecretMask {
-    /// A text for the log: a message, a word of an argv, a script.
+    /// Masks a text for the log: a message, a word of an argv, a script.
     package func mask(_ text: String) -> String {
         var stream = SecretMask(fresh: self)
         var result: [UInt8] = []
@@ -230,7 +230,7 @@ extension SecretMask {
         return isChanged ? String(decoding: result, as: UTF8.self) : text
     }
 
-    /// A value for the log. A number that is a secret becomes a text.
+    /// Masks a value for the log. A number that is a secret becomes a text.
     package func mask(_ value: Value) -> Value {
         switch value {
         case .null, .bool: return value
@@ -248,7 +248,7 @@ extension SecretMask {
         dump = HexDump(automaton)
     }
 
-    /// nil if there is nothing to hide.
+    /// Returns nil if there is nothing to hide.
     private func masked(_ text: String) -> String? {
         let result = mask(text)
         return result == text ? nil : result

@@ -2,17 +2,17 @@ package import Planning
 internal import Scheduling
 internal import Workflow
 
-/// The order in which ready steps start, and the schedule that follows from it if each step takes its expected time. A
-/// run with this order differs from its simulation only by what steps really take.
+/// The order in which ready steps start, and the schedule that follows from it if each step takes its expected time.
+/// A run with this order differs from its simulation only by the times that steps really take.
 package struct RunOrder: Sendable {
     /// The simulated run with this order.
     package let run: SimulatedRun
     /// By row of the outline; nil for the longest path in steps.
     private let priorities: [UInt32]?
 
-    /// Orders the steps of an outline by the longest path in time, or by an order that was found to be better. One step
-    /// at a time is ordered by the longest path in steps, because no order is shorter; so is everything if `isTimed`
-    /// returns false.
+    /// Orders the steps of an outline by the longest path in time, or by a better order if one was found. Steps that
+    /// run one at a time are ordered by the longest path in steps, because no order is shorter; so is everything if
+    /// `isTimed` is false.
     package init(_ outline: Plan, jobs: Int, durations: [Duration], known: KnownValues, isTimed: Bool = true) {
         guard jobs > 1, isTimed else {
             priorities = nil
@@ -24,7 +24,7 @@ package struct RunOrder: Sendable {
         (priorities, run) = (found.priorities, found.run)
     }
 
-    /// The priorities of a plan's rows; nil for the longest path in steps.
+    /// Returns the priorities of a plan's rows; nil for the longest path in steps.
     package func priorities(of plan: Plan, outline: Plan) -> RowPriorities? {
         priorities.map { RowPriorities($0, of: plan, outline: outline) }
     }
@@ -33,7 +33,7 @@ package struct RunOrder: Sendable {
 /// The priorities for the rows of a plan and those that its run adds.
 package struct RowPriorities: Sendable {
     private let byRow: [UInt32]
-    /// For instances that only the run knows, which are all alike.
+    /// For instances that only the run knows; they are all alike.
     private var byDefinition: [NodeIndex: UInt32] = [:]
 
     init(_ priorities: [UInt32], of plan: Plan, outline: Plan) {
@@ -55,8 +55,8 @@ package struct RowPriorities: Sendable {
 }
 
 extension Plan {
-    /// True if more steps may be ready at some moment than may run, so that their order matters. O(rows + edges) if
-    /// there are more steps than that.
+    /// Returns true if more steps may be ready at some moment than may run, so that their order matters. O(rows +
+    /// edges) if there are more steps than that.
     package func mayWait(jobs: Int) -> Bool {
         guard stepCount > jobs || !fanOutsOfRun.isEmpty else { return false }
         // Most large graphs begin with more steps than may run at once.

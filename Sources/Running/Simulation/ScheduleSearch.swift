@@ -3,13 +3,13 @@ internal import Planning
 internal import Scheduling
 internal import Workflow
 
-/// Looks for a short schedule of steps whose durations are known.
+/// Searches for a short schedule of steps whose durations are known.
 ///
-/// A step that is ready and has the longest path before it starts first, which is seldom more than a tenth longer than
-/// the best schedule (Graham, Bounds on multiprocessing timing anomalies, 1969; Adam, Chandy and Dickson, A comparison
-/// of list schedules, 1974). Where that does not reach the lower bound, other orders are tried, each by paths whose
-/// lengths are off by a little, and the shortest schedule counts. The same plan gives the same answer each time: how
-/// many orders are tried follows from its durations, and no clock is asked.
+/// The ready step with the longest path ahead starts first, which is seldom more than a tenth longer than the best
+/// schedule (Graham, Bounds on multiprocessing timing anomalies, 1969; Adam, Chandy and Dickson, A comparison of list
+/// schedules, 1974). If that does not reach the lower bound, other orders are tried, each by paths whose lengths are
+/// off by a little, and the shortest schedule counts. The same plan gives the same answer each time: the number of
+/// orders that are tried follows from its durations, and no clock is read.
 struct ScheduleSearch {
     private let plan: Plan
     private let jobs: Int
@@ -18,7 +18,7 @@ struct ScheduleSearch {
     private var graph: OperationGraph
     private var generator = SeededNumbers()
 
-    /// How many starts of steps all orders together may take.
+    /// The maximum number of starts of steps in all orders together.
     private static let effort = 200_000
     private static let mostOrders = 1000
     /// A start takes about a microsecond, and a search may take a tenth of the time that it could save.
@@ -39,7 +39,7 @@ struct ScheduleSearch {
         graph = SimulatedRun.graph(of: plan)
     }
 
-    /// The shortest schedule that was found.
+    /// Returns the shortest schedule that was found.
     mutating func shortest() -> Found {
         let lengths = durations.map(\.wholeMicroseconds)
         var order = lengths
@@ -50,12 +50,13 @@ struct ScheduleSearch {
         var attempts = min(Self.mostOrders, starts / max(1, plan.nodes.count))
         while best.run.makespan.wholeMicroseconds > bound, attempts > 0 {
             attempts -= 1
-            // Far from the true lengths and close to the best order so far by turns.
+            // By turns close to the best order so far, and far from the true lengths.
             let isNear = attempts.isMultiple(of: 2)
             let (base, range) = isNear ? (order, 100) : (lengths, 400)
             let other = base.map { $0 * (1000 - range / 2 + generator.next(below: range)) / 1000 }
             let found = run(inOrderOf: other)
-            // Of two that are equally good the first stays, so that the order is no further from the longest path.
+            // Of two that are equally good the first stays, so that the result is no further from the longest path.
+            // The search goes on from the second.
             guard found.run.makespan < best.run.makespan else {
                 if found.run.makespan == best.run.makespan { order = other }
                 continue
@@ -73,7 +74,7 @@ struct ScheduleSearch {
             run: SimulatedRun(graph, of: plan, jobs: jobs, durations: durations, known: known))
     }
 
-    /// What no schedule of the steps that run can be shorter than, in microseconds.
+    /// Returns the time, in microseconds, that no schedule of the steps that run can be shorter than.
     private func lowerBound(_ lengths: [Int], of run: SimulatedRun) -> Int {
         let sum = run.spans.indices.reduce(0) { $0 + (run.spans[$1] == nil ? 0 : lengths[$1]) }
         let longest = plan.longestPath { run.spans[$0.offset] == nil ? 0 : lengths[$0.offset] }

@@ -3,24 +3,24 @@ package import Planning
 internal import Scheduling
 internal import Workflow
 
-/// A run in virtual time: the scheduler of real runs, and steps that last as long as they are said to and succeed.
+/// A run in virtual time: the scheduler of real runs, with steps that take their given durations and succeed.
 ///
-/// No limit of time counts, no step is tried again, no value is handed on. A condition over parameters alone decides as
-/// in a run; any other is taken for true, with nothing failed and nothing cancelled.
+/// No time limit counts, no step is tried again, no value is handed on. A condition over parameters alone decides as
+/// in a run; any other is assumed true, with nothing failed and nothing cancelled.
 package struct SimulatedRun: Sendable {
-    /// When a step started and ended, since the start of the run.
+    /// The start and the end of a step, since the start of the run.
     package struct Span: Sendable, Hashable {
         package let start: Duration
         package let finish: Duration
     }
 
-    /// From the start of the run to the end of its last step.
+    /// The time from the start of the run to the end of its last step.
     package private(set) var makespan = Duration.zero
     /// By row; nil for groups and for steps that did not run.
     package private(set) var spans: [Span?]
 
-    /// Runs the outline of a plan, which has one copy of each fan-out whose items only a run knows. `jobs` steps run at
-    /// once, at least 1; `durations` has an entry for each row. O(rows log rows + edges).
+    /// Runs the outline of a plan, which has one instance of each fan-out whose items only a run knows. `jobs` steps
+    /// run at once, at least 1; `durations` has an entry for each row. O(rows log rows + edges).
     package init(_ plan: Plan, jobs: Int, durations: [Duration], known: KnownValues) {
         self.init(Self.graph(of: plan), of: plan, jobs: jobs, durations: durations, known: known)
     }
@@ -39,7 +39,7 @@ package struct SimulatedRun: Sendable {
         var now = Duration.zero
         while true {
             var next = 0
-            // Grows meanwhile.
+            // The list grows meanwhile.
             while next < commands.count {
                 let command = commands[next]
                 next += 1
@@ -52,7 +52,7 @@ package struct SimulatedRun: Sendable {
                     let isSkipped = known.rulesOut(id.planIndex, of: plan, assumingSuccess: true)
                     scheduler.handle(.decided(id, isSkipped ? .skip : .run), at: now, into: &commands)
                 case .expand(let id):
-                    // The outline has its copy already.
+                    // The outline has its instance already.
                     let nothing = OperationGraph(joiningAt: scheduler.count)
                     scheduler.handle(.expanded(id, nothing), at: now, into: &commands)
                 case .conclude(let id, let outcome):
@@ -77,7 +77,7 @@ package struct SimulatedRun: Sendable {
         }
     }
 
-    /// The end of a running step; of several at one time, that of the first in the file comes first.
+    /// The end of a running step; of several at the same time, that of the first in the file comes first.
     private struct End: Comparable {
         let time: Duration
         let id: OperationID

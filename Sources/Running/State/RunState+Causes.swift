@@ -4,9 +4,9 @@ internal import Scheduling
 internal import Syntax
 internal import Workflow
 
-// The scheduler's causes, which point from row to row, in words with places, secrets masked.
+// Puts the scheduler's causes, which point from row to row, into words with places, secrets masked.
 extension RunState {
-    /// One link for a cause that has just come up; `row` is what it happens to.
+    /// Makes one link for a cause that has just come up; `row` is the row that it affects.
     func link(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause {
         switch cause {
         case .itself:
@@ -34,7 +34,7 @@ extension RunState {
         }
     }
 
-    /// One link about a row, at its line, or at that of a command inside its script.
+    /// Makes one link about a row, at its line, or at that of a command inside its script.
     func cause(
         _ kind: Cause.Kind, _ message: String, _ row: PlanIndex, _ below: Cause? = nil, at command: FailedCommand? = nil
     ) -> Cause {
@@ -43,7 +43,7 @@ extension RunState {
             line: command?.line ?? plan.line(of: row), next: below.map(CauseLink.because) ?? .root)
     }
 
-    /// One link about one of `vars`, at its line.
+    /// Makes one link about one of `vars`, at its line.
     func cause(_ kind: Cause.Kind, _ message: String, of key: SharedKey, _ below: Cause? = nil) -> Cause {
         let (file, line) = plan.workflow.place(of: key.id)
         return Cause(
@@ -51,8 +51,8 @@ extension RunState {
             file: file, line: line, next: below.map(CauseLink.because) ?? .root)
     }
 
-    /// The condition that ruled a row out: its own, or that of the group around it whose fate it shares. Only what was
-    /// decided is noted, so that the `if` of a member is not blamed for the group's.
+    /// Returns the condition that ruled a row out: its own, or that of the enclosing group whose fate it shares. Uses
+    /// only noted decisions, so that the `if` of a member is not blamed for the group's.
     private func condition(_ row: PlanIndex) -> Cause {
         var next = row
         var hook: PlanIndex?
@@ -65,7 +65,7 @@ extension RunState {
         return hook.map { cause(.condition, "nothing failed", $0) } ?? cause(.condition, "its condition is false", row)
     }
 
-    /// What `platforms` or `if` of a row says, which has been found false.
+    /// Makes the cause of a row whose `platforms` or `if` has been found false.
     func falseCondition(of row: PlanIndex) -> Cause {
         let platforms = plan.platforms(of: row)
         guard platforms.allow() else {
@@ -106,7 +106,7 @@ extension RunState {
             .timeout, "\(subject)timed out\(text), the `deadline` of its `retry`", row, at: deadline?.range)
     }
 
-    /// A cause about a row at a place of its own; nil for the row's.
+    /// Makes a cause about a row at a place of its own; nil for the row's.
     func cause(_ kind: Cause.Kind, _ message: String, _ row: PlanIndex, at range: SourceRange?) -> Cause {
         guard let range else { return cause(kind, message, row) }
         let file = plan.workflow.file.file(at: range.lowerOffset)
@@ -128,5 +128,140 @@ extension RunState {
         case .interrupt, .failFast: "was cancelled"
         default: "failed"
         }
+    }
+}
+
+// The outcomes as conditions see them.
+extension RunState {
+    /// Returns the value of a status function when a row's condition is decided: about all its needs and, in a hook,
+    /// about the body that the hook belongs to. An instance has the needs of its fan-out; members do not see the
+    /// needs of their group.
+    func status(_ function: StatusFunction, of row: PlanIndex) -> Bool {
+        let harm = harmSeen(by: plan.whole(of: row))
+        return switch function {
+        case .always: true
+        case .success: harm.isEmpty
+        case .failure: harm.contains(.failure)
+        case .cancelled: harm.contains(.cancel)
+        }
+    }
+
+    private func harmSeen(by row: PlanIndex) -> Harm {
+        let parent = plan.parent(of: row)
+        var harm = plan.isSequence(parent) ? groups[parent]?.harm.before(row) ?? [] : []
+        for edge in plan.edges(of: row) { harm.formUnion(self.harm(of: edge.target)) }
+        if let body = hookedBody(around: row) { harm.formUnion(self.harm(ofBody: body)) }
+        return harm
+    }
+
+    /// Returns the harm that a row's end does to its dependents; for a row that was not run, that of its roots.
+    func harm(of row: PlanIndex) -> Harm {
+        switch outcome(of: row) {
+        case .success, .skipped, nil: []
+        case .failure, .timeout: plan.toleratesFailure(of: row) ? [] : .failure
+        case .cancelled: .cancel
+        case .notRun: notes[row]?.roots ?? .failure
+        }
+    }
+
+    private func harm(ofBody group: PlanIndex) -> Harm {
+        switch bodyOutcome(of: group) {
+        case .success, .skipped: []
+        case .failure, .timeout: .failure
+        case .cancelled: .cancel
+        case .notRun: .absence
+        }
+    }
+
+    /// Returns the harm of everything that has ruled out members of a group. O(members).
+    private func rootsOfMembers(of group: PlanIndex) -> Harm {
+        var roots: Harm = []
+        for member in plan.members(of: group) where outcome(of: member) == .notRun {
+            roots.formUnion(harm(of: member))
+        }
+        return roots
+    }
+
+    /// Returns the harm of everything that has ruled a row out, recorded at its end, so that nothing walks back.
+    /// O(needs).
+    func roots(of row: PlanIndex, ruledOutBy cause: OperationCause) -> Harm {
+        switch cause {
+        case .member: return rootsOfMembers(of: row)
+        case .dependency(let prerequisite):
+            var roots = harmOfUnmet(prerequisite.planIndex)
+            for edge in plan.edges(of: row) where edge.kind == .ok || edge.kind == .success {
+                roots.formUnion(harm(of: edge.target))
+            }
+            let parent = plan.parent(of: row)
+            if plan.isSequence(parent) { roots.formUnion(groups[parent]?.harm.before(row) ?? []) }
+            return roots
+        case .itself, .failFast, .deadline, .retryDeadline, .request, .stall, .condition: return .failure
+        }
+    }
+
+    /// Returns the harm of a need whose end was not accepted, even if others would tolerate it.
+    private func harmOfUnmet(_ row: PlanIndex) -> Harm {
+        outcome(of: row) == .failure || outcome(of: row) == .timeout ? .failure : harm(of: row)
+    }
+
+    /// Returns the outcome of a group's body. Failure precedes timeout, cancel, a member ruled out from outside, and
+    /// success, as in the scheduler; hooks do not count. O(members).
+    func bodyOutcome(of group: PlanIndex) -> OperationOutcome {
+        var worst = stop(of: group) ?? .success
+        for member in plan.members(of: group) {
+            guard plan.nodes[member].hook == nil else { continue }
+            switch outcome(of: member) {
+            case .failure where !plan.toleratesFailure(of: member): return .failure
+            case .timeout where !plan.toleratesFailure(of: member): worst = .timeout
+            case .cancelled where worst != .timeout: worst = .cancelled
+            case .notRun where worst == .success && isRuledOut(member, outside: group): worst = .notRun
+            default: break
+            }
+        }
+        return worst
+    }
+
+    private func isRuledOut(_ row: PlanIndex, outside group: PlanIndex) -> Bool {
+        guard let blamed = blamed(for: row) else { return true }
+        return !plan.isInside(blamed, group)
+    }
+
+    /// Returns the group in whose hook a row is, at any depth; nil outside of hooks.
+    private func hookedBody(around row: PlanIndex) -> PlanIndex? {
+        var next = row
+        while next != .root {
+            if plan.nodes[next].hook != nil { return plan.parent(of: next) }
+            next = plan.parent(of: next)
+        }
+        return nil
+    }
+}
+
+/// The effect of a bad end on the status functions of dependents.
+struct Harm: OptionSet {
+    let rawValue: UInt8
+
+    /// A row has failed or timed out.
+    static let failure = Harm(rawValue: 1)
+    static let cancel = Harm(rawValue: 2)
+    /// A row was ruled out; the cause does not matter.
+    static let absence = Harm(rawValue: 4)
+}
+
+/// The first members of a sequence, in file order, that have done harm; all later members see it.
+struct SequenceHarm {
+    private var failed: PlanIndex?
+    private var cancelled: PlanIndex?
+
+    mutating func note(_ row: PlanIndex, _ harm: Harm) {
+        if harm.contains(.failure) { failed = min(failed ?? row, row) }
+        if harm.contains(.cancel) { cancelled = min(cancelled ?? row, row) }
+    }
+
+    func before(_ row: PlanIndex) -> Harm {
+        var harm: Harm = []
+        if let failed, failed < row { harm.insert(.failure) }
+        if let cancelled, cancelled < row { harm.insert(.cancel) }
+        return harm
     }
 }

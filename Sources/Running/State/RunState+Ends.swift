@@ -2,6 +2,7 @@ internal import Planning
 internal import Processes
 internal import RunLog
 internal import Scheduling
+internal import Syntax
 internal import Workflow
 
 // The ends of steps, groups and the run.
@@ -11,7 +12,7 @@ extension RunState {
     ) -> RunEvent.Kind {
         var traced = finish(row, outcome, cause)
         if let remaining = attempt?.ending?.remaining, outcome != .failure, let reason = traced {
-            // It was asked to end, for a reason that stands below, and did not.
+            // It was asked to end, for the reason in the next link, and did not.
             traced = self.cause(.lost, StepError(losing: remaining).message, row, reason)
             notes[row, default: RowNote()].cause = traced
         }
@@ -59,7 +60,7 @@ extension RunState {
             })
     }
 
-    /// nil for the run itself, whose end is not the last thing to be told.
+    /// Notes the end of a group. Returns nil for the run itself, whose end `runHasFinished` reports.
     mutating func groupHasFinished(
         _ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause, at time: Duration
     ) -> RunEvent.Kind? {
@@ -76,7 +77,7 @@ extension RunState {
             traced = holdRoundBefore(of: row, failedBy: cause) ?? traced
             notes[row, default: RowNote()].cause = traced
         }
-        // Its condition, its instances or its outputs could not be told.
+        // Its condition, its instances or its outputs could not be determined.
         if isOwnFailure, let traced { noteFailure(row, failure(of: row, .failure, traced)) }
         let isExpanded = outcome == .success || !plan.isDynamicFanOut(row) || groups[row]?.isExpanded == true
         if !isExpanded { count(row, outcome) }
@@ -96,7 +97,7 @@ extension RunState {
             })
     }
 
-    /// True if a group ends as its round before did: nothing inside has failed in this one.
+    /// Returns true if a group ends like its previous round: nothing inside has failed in this one.
     private func isHeld(_ group: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
         guard outcome == .failure || outcome == .timeout, groups[group]?.failuresBefore.isEmpty == false else {
             return false
@@ -110,7 +111,7 @@ extension RunState {
         }
     }
 
-    /// A fan-out that ended before its copies were known stands for them.
+    /// Counts a fan-out that ended before its instances were known, in their place.
     private mutating func count(_ fanOut: PlanIndex, _ outcome: OperationOutcome) {
         countedFanOuts.insert(fanOut)
         counts[StepOutcome(outcome)] += 1
@@ -118,7 +119,7 @@ extension RunState {
         if outcome == .notRun { forEachGroup(around: fanOut) { $0.notRun.append(fanOut) } }
     }
 
-    /// The last event of all.
+    /// Returns the last event of the run.
     func runHasFinished(at time: Duration) -> RunEvent.Kind {
         .runFinished(
             RunFinished { run in
@@ -155,7 +156,7 @@ extension RunState {
         return traced
     }
 
-    /// A sequence records it for all later members.
+    /// Records the row's harm in its sequence, for all later members.
     private mutating func noteHarm(of row: PlanIndex) {
         let parent = plan.parent(of: row)
         guard plan.isSequence(parent), plan.nodes[row].hook == nil else { return }
@@ -181,14 +182,14 @@ extension RunState {
 
     private func ids(_ rows: [PlanIndex]?) -> [String] { rows?.map { plan.nodes[$0].id } ?? [] }
 
-    /// Whether nothing that a step hands on has to be hidden, so that it can be kept.
+    /// Returns true if nothing in the results of a step has to be hidden, so that they can be kept.
     private func isClear(_ result: RowResult, _ outputs: [LoggedValue]) -> Bool {
         guard options.secrets.mask != nil else { return true }
         let text = result.standardOutput.map { String(decoding: $0, as: UTF8.self) } ?? ""
         return options.secrets.masked(text) == text && outputs.map(\.json) == result.outputs.map(\.value.json)
     }
 
-    /// A value as the log may show it.
+    /// Returns a value as the log may show it.
     func logged(_ field: Value.Field) -> LoggedValue {
         LoggedValue(name: field.name, json: options.secrets.masked(field.value).json)
     }
@@ -205,5 +206,69 @@ extension StepOutcome {
             case .skipped: .skipped
             case .notRun: .notRun
             }
+    }
+}
+
+// Failures and timeouts, and their effects.
+extension RunState {
+    /// Returns the members of a group that have failed or timed out by themselves, without those tolerated there.
+    func rootFailures(in group: PlanIndex) -> [RootFailure] { groups[group]?.errors ?? [] }
+
+    var errors: [RunFinished.Failure] { failures.map(\.failure) }
+    var tolerated: [String] { toleratedRows.map { plan.nodes[$0].id } }
+
+    /// Returns true if a failure of this row stays inside something that continues on errors.
+    func isTolerated(_ row: PlanIndex) -> Bool {
+        var next = row
+        while next != .root {
+            if plan.toleratesFailure(of: next) { return true }
+            next = plan.parent(of: next)
+        }
+        return false
+    }
+
+    /// Marks the run as lost, whatever the outcomes of its steps: nothing can happen any more.
+    mutating func runIsLost(_ message: String) {
+        noteFailure(.root, failure(of: .root, .cancelled, Cause(kind: .lost, message: message, subject: .run)))
+    }
+
+    func failure(
+        of row: PlanIndex, _ outcome: StepOutcome, _ cause: Cause, _ attempt: AttemptEnd? = nil
+    ) -> RunFinished.Failure {
+        let isStep = plan.isStep(row)
+        return RunFinished.Failure { failure in
+            failure.step = isStep ? plan.nodes[row].id : nil
+            failure.group = isStep || row == .root ? nil : plan.nodes[row].id
+            failure.outcome = outcome
+            failure.cause = cause
+            failure.file = isStep ? plan.file(of: row) : cause.file ?? plan.workflow.file.name
+            failure.line = isStep ? plan.line(of: row) : cause.line
+            failure.status = (attempt?.ending?.status).map(ExitStatus.init)
+            failure.command = outcome == .failure ? attempt?.command.map(masked) : nil
+            failure.outputTail = (attempt?.tail ?? notes[row]?.tail)?.lines ?? []
+            failure.script = attempt?.ending == nil ? nil : script(of: row)
+            failure.outputBytes = attempt?.outputBytes ?? 0
+        }
+    }
+
+    private func masked(_ command: FailedCommand) -> FailedCommand {
+        FailedCommand(text: options.secrets.masked(command.text), file: command.file, line: command.line)
+    }
+
+    private func script(of row: PlanIndex) -> String? {
+        guard case .script(let script) = plan.body(of: row) else { return nil }
+        return options.secrets.masked(script.text(in: plan.workflow.file))
+    }
+
+    /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
+    mutating func noteFailure(_ row: PlanIndex, _ failure: RunFinished.Failure) {
+        if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure)) }
+        guard row != .root, !plan.toleratesFailure(of: row) else { return }
+        var next = row
+        repeat {
+            next = plan.parent(of: next)
+            groups[next, default: GroupProgress()].errors.append(
+                RootFailure(row: row, isTimeout: failure.outcome == .timeout))
+        } while next != .root && !plan.toleratesFailure(of: next)
     }
 }

@@ -2,7 +2,7 @@ internal import Basics
 internal import Syntax
 package import Workflow
 
-/// Reads what a step has written to the file `$FLOWRUN_OUTPUT`:
+/// Reads the outputs that a step has written to the file `$FLOWRUN_OUTPUT`:
 ///
 ///     name=value              up to the end of the line, byte for byte
 ///     name<<END               the lines up to one that is `END`
@@ -10,20 +10,21 @@ package import Workflow
 ///     END
 ///     {"name": value, …}      one JSON object, and then nothing else
 ///
-/// The text is UTF-8. A later value of a name replaces an earlier one, as in GitHub Actions; empty lines mean nothing.
-/// Nothing in a value is ever looked at again. Pure: whoever ran the step has read the bytes.
+/// The text is UTF-8. A later value of a name replaces an earlier one, as in GitHub Actions; empty lines mean
+/// nothing. A value is never parsed again. Pure: the caller has read the bytes.
 package struct OutputFileReader {
     private let declarations: [OutputDeclaration]
     private let secrets: RunSecrets
 
-    /// All outputs that the step declares; those that do not come from the file are not to be found in it.
-    /// `secrets` stand in no message.
+    /// Takes all outputs that the step declares; those that do not come from the file must not be in it. `secrets`
+    /// occur in no message.
     package init(_ declarations: [OutputDeclaration], hiding secrets: RunSecrets = .none) {
         self.declarations = declarations
         self.secrets = secrets
     }
 
-    /// The values of all outputs that come from the file, in the order of their declarations. Throws the first mistake.
+    /// Returns the values of all outputs that come from the file, in the order of their declarations. Throws the
+    /// first mistake.
     package func read(_ bytes: [UInt8]) throws(OutputError) -> [Value.Field] {
         guard bytes.count <= OutputDeclaration.Kind.sizeLimit else {
             throw OutputError("wrote more than \(OutputDeclaration.Kind.sizeLimit >> 20) MiB to $FLOWRUN_OUTPUT")
@@ -102,7 +103,10 @@ package struct OutputFileReader {
                 }
                 guard let value = lines.upTo(end) else {
                     throw OutputError(
-                        "output \(secrets.quoted(name)) is not closed by a line \(secrets.quoted(try text(end, number)))",
+                        """
+                        output \(secrets.quoted(name)) is not closed by a line \
+                        \(secrets.quoted(try text(end, number)))
+                        """,
                         line: number)
                 }
                 return (name, try text(value, number + 1))
@@ -141,7 +145,7 @@ package struct OutputFileReader {
     private struct Lines {
         private let bytes: ArraySlice<UInt8>
         private var rest: ArraySlice<UInt8>
-        /// Of the line that came last.
+        /// The number of the line that came last.
         private(set) var number = 0
 
         init(_ bytes: ArraySlice<UInt8>) {
@@ -157,7 +161,7 @@ package struct OutputFileReader {
             return rest[..<end]
         }
 
-        /// Everything before a line that is `end`, without the line end there; nil if there is none.
+        /// Returns everything before a line that is `end`, without the line end there; nil if there is none.
         mutating func upTo(_ end: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
             let start = rest.startIndex
             while let line = next() {
@@ -168,7 +172,7 @@ package struct OutputFileReader {
     }
 }
 
-/// What is wrong with the outputs that a step wrote: the step fails with it.
+/// A mistake in the outputs that a step wrote: the step fails with it.
 package struct OutputError: Error {
     /// A clause without its subject, as the message of a `Cause`, with the line if there is one.
     package let message: String

@@ -3,11 +3,11 @@ internal import Syntax
 package import Workflow
 
 extension OutputDeclaration.Kind {
-    /// The most bytes of a step's output file, and of the standard output that an output is taken from.
+    /// The largest size in bytes of a step's output file, and of the standard output that an output is taken from.
     package static let sizeLimit = 1 << 20
 
-    /// The value that is taken from standard output: the whole text without the line end at its end. `subject` is what
-    /// has it, for messages.
+    /// Returns the value that is taken from standard output: the whole text without its last line end. `subject`
+    /// names its source in messages.
     package func value(
         ofStandardOutput bytes: [UInt8], for subject: String, hiding secrets: RunSecrets = .none
     ) throws(OutputError) -> Value {
@@ -22,7 +22,8 @@ extension OutputDeclaration.Kind {
         return try value(of: text, for: subject, line: nil, hiding: secrets)
     }
 
-    /// The value that a text means. Blanks around a number, a bool or JSON do no harm; a string keeps every byte.
+    /// Returns the value that a text means. Blanks around a number, a bool or JSON do no harm; a string keeps every
+    /// byte.
     func value(
         of text: String, for subject: String, line: Int?, hiding secrets: RunSecrets
     ) throws(OutputError) -> Value {
@@ -51,7 +52,7 @@ extension OutputDeclaration.Kind {
         }
     }
 
-    /// A value out of a JSON object; no type turns into another.
+    /// Checks a value out of a JSON object; no type turns into another.
     func checked(
         _ value: Value, for subject: String, line: Int?, hiding secrets: RunSecrets
     ) throws(OutputError) -> Value {
@@ -73,7 +74,7 @@ extension OutputDeclaration.Kind {
 }
 
 extension String.UTF8View {
-    /// Without blanks and line ends at both ends.
+    /// The text without blanks and line ends at both ends.
     fileprivate var trimmed: String {
         var rest = self[...]
         let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
@@ -84,8 +85,8 @@ extension String.UTF8View {
 }
 
 extension [OutputDeclaration] {
-    /// All values of a step that has succeeded, in the order of their declarations. Throws the first mistake, in whose
-    /// message no secret stands.
+    /// Returns all values of a step that has succeeded, in the order of their declarations. Throws the first mistake,
+    /// whose message contains no secret.
     func values(
         inFile file: [UInt8], standardOutput: [UInt8], hiding secrets: RunSecrets
     ) throws(OutputError) -> [Value.Field] {

@@ -9,7 +9,7 @@ internal import Workflow
 ///
 /// It counts in `-j` like a step. It waits for a slot of its own, before any step that is ready, unless a step that
 /// holds a slot waits for the value; then it runs in the slot of that step. So a step that waits for a value either
-/// holds nothing that the command needs or lends it. Once the command runs, it waits for nothing.
+/// holds nothing that the command needs, or lends it. Once the command runs, it waits for nothing.
 @EventLoopActor
 final class SharedCommand {
     /// The slot that it runs in.
@@ -23,7 +23,7 @@ final class SharedCommand {
     private unowned let runner: WorkflowRunner
     private let key: SharedKey
     private let launch: SharedLaunch
-    /// Called once, when nothing of the command is left: with what it came to, or nil if it was stopped.
+    /// Called once, when nothing of the command is left: with its result, or nil if it was stopped.
     private let whenEnded: (Result<Value, SharedFailure>?) -> Void
     private var slot = Slot.none
     private var process: (any RunningProcess)?
@@ -33,7 +33,7 @@ final class SharedCommand {
     private var tail = OutputTail()
     private var streams: (output: StepStream, error: StepStream)
     private var limit: Countdown?
-    /// Whether the machine is asked for the process.
+    /// True while the machine is asked for the process.
     private var isWaiting = false
     private var isStopped = false
     private var hasTimedOut = false
@@ -101,8 +101,8 @@ final class SharedCommand {
         runner.send(.errandGoesOn(errand))
     }
 
-    /// Starts the process once it may, unless the run is paused; a resume of the run calls this again. Waits as a step
-    /// does while the machine has no process.
+    /// Starts the process once it may, unless the run is paused; a resume of the run calls this again. Waits like a
+    /// step while the machine has no process.
     func start() {
         guard slot == .own || slot == .lent, process == nil, !isWaiting, !isStopped, !runner.isPaused else { return }
         isWaiting = true
@@ -167,7 +167,7 @@ final class SharedCommand {
         limit?.thaw()
     }
 
-    /// A command that writes without end is stopped; what it came to is an error.
+    /// True if the command writes more than is allowed. It is stopped then, and its result is an error.
     private var isTooLong: Bool { output.count > OutputDeclaration.Kind.sizeLimit }
 
     private func terminate() {
@@ -179,7 +179,7 @@ final class SharedCommand {
 
     // MARK: End
 
-    /// Reports the end to the log, and then to the steps that wait.
+    /// Reports the end to the log, and then to the rows that wait.
     private func end(_ result: Result<Value, SharedFailure>?, _ ending: ProcessEnding? = nil, errno: Int32? = nil) {
         let cause: Cause? =
             switch result {
@@ -206,7 +206,7 @@ final class SharedCommand {
         process = nil
         limit.take()?.cancel()
         whenEnded(result)
-        // After those who waited, so that the best of all that is ready gets the slot.
+        // After the waiting rows, so that the best of everything that is ready gets the slot.
         if slot == .awaited || slot == .own { runner.send(.errandEnded(errand)) }
         slot = .none
     }
@@ -254,7 +254,7 @@ extension SharedCommand: ProcessObserver {
         outputBytes += bytes.count
         switch stream {
         case .standardOutput, .combined:
-            // One more than is allowed, so that it is seen.
+            // One byte more than is allowed, so that the excess is noticed.
             guard !isTooLong else { return }
             output.append(contentsOf: bytes.prefix(OutputDeclaration.Kind.sizeLimit + 1 - output.count))
             streams.output.append(bytes) { write($0, $1, to: .stdout) }

@@ -4,15 +4,15 @@ internal import RunLog
 internal import Scheduling
 internal import Workflow
 
-/// The values of `vars` that commands make, each once in a run, when something first reads it.
+/// The values of `vars` that commands make, each once in a run, when it is first read.
 ///
-/// A command may take long, so an evaluation that asks for the value of one that has not run ends without a value; the
-/// command runs beside the event loop, and the evaluation begins once more. A command that nobody waits for any more is
+/// A command may take long, so an evaluation that reads the value of one that has not run ends without a value. The
+/// command runs beside the event loop, and the evaluation begins once more. A command that is no longer waited for is
 /// stopped, and a later reader starts it again.
 @EventLoopActor
 final class SharedCommands {
     private enum State {
-        /// The command that would make it; nobody waits yet.
+        /// The command that would make it; no row waits yet.
         case ready(SharedLaunch)
         case running(SharedCommand)
         case ended(Result<Value, SharedFailure>)
@@ -25,28 +25,28 @@ final class SharedCommands {
         let resume: @EventLoopActor () -> Void
     }
 
-    /// Whoever owns the commands; set before the first evaluation.
+    /// The owner of the commands; set before the first evaluation.
     weak var runner: WorkflowRunner?
     private var states: [SharedKey: State] = [:]
     /// At most one for each row.
     private var waiters: [PlanIndex: Waiter] = [:]
-    /// Who is told when a command is gone that was stopped.
+    /// Called when a command that was stopped is gone.
     private var leavers: [SharedKey: [@EventLoopActor () -> Void]] = [:]
-    /// What the evaluation that goes on now lacks first.
+    /// The first value that the current evaluation lacks.
     private var missing: SharedKey?
     private var errandCount = 0
 
-    /// Whether the evaluation that goes on now lacks a value.
+    /// True if the current evaluation lacks a value.
     var isMissing: Bool { missing != nil }
 
-    /// Whether no command runs.
+    /// True if no command runs.
     var isIdle: Bool { running.isEmpty }
 
     private var running: [SharedCommand] {
         states.values.compactMap { if case .running(let command) = $0 { command } else { nil } }
     }
 
-    /// What the command came to; nil if that is still to be found out. `make` makes the command at the first time, and
+    /// Returns the result of the command; nil if it is not known yet. `make` makes the command the first time, and
     /// returns nil if it lacks something itself.
     func value(
         of key: SharedKey, making make: () throws(SharedFailure) -> SharedLaunch?
@@ -75,7 +75,7 @@ final class SharedCommands {
         running.sorted { $0.errand.number < $1.errand.number }.compactMap(\.status)
     }
 
-    /// Makes what the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
     func wait(for row: PlanIndex, holdingSlot: Bool, then resume: @escaping @EventLoopActor () -> Void) {
         guard let key = missing.take() else { preconditionFailure("row \(row) lacks no value") }
         waiters[row] = Waiter(key: key, holdsSlot: holdingSlot, resume: resume)
@@ -104,7 +104,7 @@ final class SharedCommands {
         for tell in leavers.removeValue(forKey: key) ?? [] { tell() }
         let isWanted = waiters.values.contains { $0.key == key }
         guard result != nil else {
-            // Somebody came while it was being stopped.
+            // A row came to wait while it was being stopped.
             if isWanted { startIfReady(key) } else { runner?.mayHaveEnded() }
             return
         }
@@ -118,7 +118,7 @@ final class SharedCommands {
         runner?.mayHaveEnded()
     }
 
-    /// Ends the wait of a row; a command that nobody waits for any more is stopped. Returns false if the row did not
+    /// Ends the wait of a row; a command that is no longer waited for is stopped. Returns false if the row did not
     /// wait. `whenGone` is called once the command is gone: at once, unless this row was the last one to wait.
     @discardableResult
     func forget(_ row: PlanIndex, whenGone: (@EventLoopActor () -> Void)? = nil) -> Bool {
@@ -142,7 +142,7 @@ final class SharedCommands {
         return true
     }
 
-    /// Forgets values, so that the next reader has them made once more. What runs goes on.
+    /// Forgets values, so that the next reader has them made once more. Running commands go on.
     func forget(where isStale: (SharedKey) -> Bool) {
         states = states.filter { key, state in
             if case .running = state { true } else { !isStale(key) }
@@ -155,4 +155,26 @@ final class SharedCommands {
     func killAll() { running.forEach { $0.kill() } }
     func freeze() { running.forEach { $0.freeze() } }
     func thaw() { running.forEach { $0.thaw() } }
+}
+
+/// One of `vars` in one instance of the group that declares it.
+struct SharedKey: Hashable {
+    let group: PlanIndex
+    let id: SharedValueID
+}
+
+/// The command that makes the value of one of `vars`.
+struct SharedLaunch {
+    let command: ProcessCommand
+    /// The command in the log, secrets masked.
+    let words: StepStarted.Command
+    /// The file of a script for its own interpreter; nil if a shell reads the script.
+    let scriptFile: String?
+}
+
+/// The reason why one of `vars` has no value, for everything that reads it.
+struct SharedFailure: Error {
+    let cause: Cause
+    /// The end of the command's output; empty if it did not run.
+    var tail = OutputTail()
 }

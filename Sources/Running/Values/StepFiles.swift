@@ -3,12 +3,12 @@ internal import Glibc
 internal import Processes
 internal import RunLog
 
-/// The files of one run, in a folder of its own that goes with it: what `$FLOWRUN_OUTPUT` names, scripts that an
-/// interpreter reads from a file, and the folder `$FLOWRUN_TEMP` that all steps share.
+/// The files of one run, in a folder of its own that is removed with it: those that `$FLOWRUN_OUTPUT` names, scripts
+/// that an interpreter reads from a file, and the folder `$FLOWRUN_TEMP` that all steps share.
 @EventLoopActor
 final class StepFiles {
     private let parent: String
-    /// Called with the folder's path before it is made, and with nil once it has gone.
+    /// Called with the folder's path before it is made, and with nil once it is gone.
     var tell: (String?) -> Void = { _ in }
     private var folder: String?
     private var scratch: Result<String, StepError>?
@@ -17,15 +17,15 @@ final class StepFiles {
     /// `parent` is where the folder is made when the first file is asked for.
     init(in parent: String) { self.parent = parent }
 
-    /// The path of a new, empty file that only this user can read.
+    /// Makes a new, empty file that only this user can read; returns its path.
     func make() throws(StepError) -> String {
         let path = try newPath()
         close(try create(path))
         return path
     }
 
-    /// The path of a new file that holds a script; its name ends in the step's, which interpreters show in their
-    /// errors.
+    /// Makes a new file that holds a script; returns its path. Its name ends in the step's, which interpreters show
+    /// in their errors.
     func make(holding script: String, of step: String) throws(StepError) -> String {
         let path = try newPath() + "-" + String(step.map { $0 == "/" ? "_" : $0 }.suffix(100))
         let descriptor = try create(path)
@@ -59,7 +59,7 @@ final class StepFiles {
         return descriptor
     }
 
-    /// The folder for `$FLOWRUN_TEMP`, empty and only for this user; made at the first call.
+    /// Returns the folder for `$FLOWRUN_TEMP`, empty and only for this user; made at the first call.
     func scratchFolder() throws(StepError) -> String {
         let made = scratch ?? Result { () throws(StepError) in try makeScratch() }
         scratch = made
@@ -72,7 +72,7 @@ final class StepFiles {
         return path
     }
 
-    /// What a step has written, at most `limit` bytes and one more.
+    /// Returns what a step has written, at most `limit` bytes and one more, and removes the file.
     func take(_ path: String, limit: Int) throws(StepError) -> [UInt8] {
         defer { unlink(path) }
         // Never through a link or from a device that the step may have put in its place.
@@ -98,11 +98,11 @@ final class StepFiles {
         return bytes
     }
 
-    /// Removes a file that nobody needs any more.
+    /// Removes a file that is no longer needed.
     func drop(_ path: String) { unlink(path) }
 
-    /// Removes the folder; all steps have ended. Returns why something of what they have left in `$FLOWRUN_TEMP` could
-    /// not be removed; nil if nothing is left.
+    /// Removes the folder; all steps have ended. Returns the reason why something left in `$FLOWRUN_TEMP` could not
+    /// be removed; nil if nothing is left.
     func removeFolder() -> String? {
         guard let folder = folder.take() else { return nil }
         do throws(SystemError) {

@@ -1,7 +1,7 @@
-/// The longest chain of rows that wait for one another, and the work beside it, for given prices.
+/// The longest chain of rows that wait for one another, and the work outside it, for given prices.
 ///
-/// A row on the chain adds its waits and the share of its work that its price leaves; the work of all rows counts at
-/// their prices. A group's limit caps both together, for everything inside it but hooks.
+/// A row on the chain adds its waits and the unpaid share of its work; the work of all rows counts at its price. A
+/// group's limit caps the sum of both for everything inside it except hooks.
 struct BoundChains {
     /// The work of all rows at their prices.
     private(set) var work = 0.0
@@ -9,7 +9,7 @@ struct BoundChains {
     private(set) var blocks = 0.0
     /// The length that the longest chain adds.
     private(set) var gain = 0.0
-    /// The rows of that chain, in their order: operations, and groups whose own limit or rounds count.
+    /// The rows of that chain, in order: operations, and groups whose own limit or rounds count.
     private(set) var chain: [(row: OperationID, length: Double)] = []
 
     var total: Double { work + blocks + gain }
@@ -18,10 +18,10 @@ struct BoundChains {
     private let table: RowTable
     private let prices: [Double]
     private let blockPrices: [Double]
-    /// How much more the chain may gain in the body of a group: in one round, and in all.
+    /// The additional gain that a chain may have in the body of a group: in one round, and in all rounds.
     private var roundSlack: [Double]
     private var slack: [Double]
-    /// The gains of all operations of a row, hooks apart.
+    /// The gains of all operations of a row, except hooks.
     private var gains: [Double]
     private var hookGains: [Double]
 
@@ -80,7 +80,7 @@ struct BoundChains {
 
     // MARK: The chain
 
-    /// The moments of a row: its start, the end of its body, its end.
+    /// The moments of a row: its start, the end of its body, and its end.
     private enum Moment: Int { case start, body, end }
 
     private static func index(_ row: Int, _ moment: Moment) -> Int { row * 3 + moment.rawValue }
@@ -156,7 +156,7 @@ struct BoundChains {
         }
         let end = Self.index(0, .end)
         guard pending[end] == 0 else {
-            // A cycle, which no planner makes: everything may come after everything else.
+            // A cycle, which no planner creates: everything may come after everything else.
             gain = gains[0] + hookGains[0]
             return
         }
@@ -164,7 +164,7 @@ struct BoundChains {
         trace(from, capped)
     }
 
-    /// Applies rounds, limits and copies to what a group adds.
+    /// Applies the rounds, waits, limits and block price of a group to its end.
     private mutating func end(_ row: Int, _ values: inout [Double], _ entries: [Double], _ capped: inout Set<Int>) {
         let (start, end) = (Self.index(row, .start), Self.index(row, .end))
         if rows.rounds[row] > 1 {
@@ -182,8 +182,8 @@ struct BoundChains {
         values[end] = max(entries[row], values[end] - block)
     }
 
-    /// The length that an edge out of groups with several rounds adds, since its target may wait for the last round;
-    /// notes where it enters groups.
+    /// The length that an edge out of groups with several rounds adds, since its dependent may wait for the last
+    /// round. Also records where the edge enters groups.
     private func surcharge(from target: Int, to dependent: Int, _ value: Double, _ entries: inout [Double]) -> Double {
         var (sum, next) = (0.0, table.rows[target].parent.row)
         while next > 0, !isInside(dependent, next) {
@@ -246,7 +246,7 @@ struct BoundChains {
         chain.reverse()
     }
 
-    /// How often a row is carried out on a chain.
+    /// The number of times that a row is executed on a chain.
     private func rounds(of row: Int) -> Double {
         var (count, next) = (1.0, row)
         while next > 0 {
@@ -256,7 +256,7 @@ struct BoundChains {
         return count
     }
 
-    /// The rows that wait for each row, by its row.
+    /// The dependents of each row, by row.
     private struct Adjacency {
         private var starts: [Int]
         private var entries: [Int]

@@ -1,15 +1,15 @@
-/// The prices of rows: the share of a millisecond in which something waits for a slot, a place or a lock that a
-/// millisecond of the row's work pays for. Only resources that can run out count.
+/// The prices of rows: the milliseconds of waiting for a slot, a place or a lock that one millisecond of the row's
+/// work pays for. Only resources that can run out count.
 ///
-/// While an operation waits for a resource, the prices of those that have a part of that resource add up to 1 or more.
+/// While an operation waits for a resource, the prices of the rows that hold a part of it add up to 1 or more.
 struct BoundPrices {
-    /// For locks and for places of single operations.
+    /// For locks and for the places of single operations.
     private(set) var locks: [Double]
     /// Also for slots and for groups that limit the operations inside them.
     private(set) var all: [Double]
     /// For a group that holds a resource as long as it goes on.
     private(set) var blocks: [Double]
-    /// The groups whose limit on operations may be reached; the outermost for all slots.
+    /// The groups whose limit on operations may be reached; the outermost group represents all slots.
     private(set) var counted: [(group: OperationID, limit: Int)] = []
 
     init(_ rows: BoundRows, width: Int, others: Int) {
@@ -28,7 +28,8 @@ struct BoundPrices {
                     around[0] = 1 / Double(width)
                 }
             } else if table.rows[row].isGroup {
-                // A limit that is not below all slots adds nothing: when it is reached, the slots are taken.
+                // A limit that is not below the number of slots adds nothing: when it is reached, the slots are
+                // taken.
                 if case .operations(let limit) = table.groups[table.rows[row].group].limit,
                     limit < width || counted.isEmpty, together[row] > Double(limit)
                 {
@@ -47,7 +48,7 @@ struct BoundPrices {
         }
         var uses: [HolderTable.ScopedLock: Use] = [:]
         for (id, requests) in rows.requests {
-            // Rounds come one after another, copies side by side.
+            // Rounds follow one another, copies run side by side.
             let count = Self.copies(of: id, rows)
             for request in requests {
                 var use = uses[request.lock] ?? Use()
@@ -60,7 +61,7 @@ struct BoundPrices {
             for request in requests {
                 let capacity = rows.graph.capacity(of: request.lock.lock)
                 guard let use = uses[request.lock], use.units > Double(capacity) else { continue }
-                // A waiting operation asks for at most `largest`, so more than the rest of the capacity is taken.
+                // A waiting operation requests at most `largest`, so more than the rest of the capacity is taken.
                 let price = min(1, Double(request.units) / Double(capacity - use.largest + 1))
                 if rows.graph.table.rows[id.row].isGroup {
                     blocks[id.row] = max(blocks[id.row], price)
@@ -81,7 +82,7 @@ struct BoundPrices {
         return count
     }
 
-    /// Prices the places of members in a group that limits how many of them are in progress.
+    /// Prices the places of members in groups that limit how many are in progress.
     private mutating func pricePlaces(_ rows: BoundRows) {
         let table = rows.graph.table
         guard table.limitsMembers else { return }
@@ -99,12 +100,12 @@ struct BoundPrices {
         }
     }
 
-    /// How many operations can be in progress or ready at once, at most.
+    /// The most operations that can be in progress or ready at once.
     static func mostTogether(_ rows: BoundRows) -> Double { together(rows)[0] }
 
-    /// How many operations of each row can be in progress or ready at once, at most; for a group that limits them, how
-    /// many could be without its limit. Members that wait for one another count as one: a cover of the members by
-    /// chains, found greedily.
+    /// The most operations of each row that can be in progress or ready at once; for a group that limits them, the
+    /// number without its limit. Members that wait for one another count as one: the members are covered by chains,
+    /// found greedily.
     private static func together(_ rows: BoundRows) -> [Double] {
         let table = rows.graph.table
         let count = table.rows.count
@@ -156,7 +157,7 @@ struct BoundPrices {
 }
 
 extension BoundRows {
-    /// The direct members of a group but its hooks.
+    /// The direct members of a group, except its hooks.
     func members(of group: OperationID) -> [Int] {
         var members: [Int] = []
         var row = group.row + 1

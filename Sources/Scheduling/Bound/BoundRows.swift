@@ -1,30 +1,31 @@
-/// The longest times of the rows of a graph, before slots and locks are shared.
+/// The longest times of a graph's rows, without the sharing of slots and locks.
 ///
-/// A row's numbers are those of one round of the enclosing group.
+/// The numbers of a row are for one round of the enclosing group.
 struct BoundRows {
     let graph: OperationGraph
-    /// With the edges that holders and limited groups get.
+    /// The edges, including those that holders and limited groups get.
     private(set) var edges: [RowTable.Edge]
-    /// The locks that each row takes, with the scope that shares each.
+    /// The locks that each row takes, each with the scope that shares it.
     private(set) var requests: [OperationID: [HolderTable.Request]] = [:]
-    /// How long an operation may hold its slot in all attempts together.
+    /// The longest time that an operation may hold its slot in all attempts together.
     private(set) var work: [Double]
-    /// How long in one attempt, and how many attempts there are.
+    /// The longest time in one attempt, and the number of attempts.
     private(set) var pieces: [(size: Double, count: Double)]
-    /// How long a row may take without a slot: between attempts or rounds, or until its condition is known.
+    /// The longest time that a row may take without a slot: between attempts or rounds, or until its condition is
+    /// known.
     private(set) var waits: [Double]
-    /// The longest time of an operation from its first start to its end, attempts and waits.
+    /// The longest time of an operation from its first start to its end, including attempts and waits.
     private(set) var wholes: [Double]
     private(set) var rounds: [Double]
-    /// How long the body of a group takes in one round, and in all; infinite without a limit.
+    /// The longest time that the body of a group takes in one round, and in all rounds; infinite without a limit.
     private(set) var roundLimits: [Double]
     private(set) var limits: [Double]
     let copies: [Double]
     /// The time that other work takes, each millisecond of it at most once.
     let once: Double
-    /// How often a row is carried out in the whole run.
+    /// The number of times that a row is executed in the whole run.
     private(set) var executions: [Double]
-    /// The first row that may go on without end; if there is one, the other numbers are of no use.
+    /// The first row that may go on without end; if there is one, the other numbers are meaningless.
     private(set) var unlimited: OperationID?
 
     init(_ graph: OperationGraph, _ costs: OperationCosts) {
@@ -52,7 +53,7 @@ struct BoundRows {
         measureOperations(table, costs)
     }
 
-    /// A group's limit ends its body, whose last operations then take their time to end; a hook goes on beyond the
+    /// A group's limit ends its body, whose last operations then still need their time to end; a hook may exceed the
     /// limits of all enclosing groups.
     private mutating func measureGroups(_ table: RowTable, _ costs: OperationCosts) {
         var closing = costs.closing
@@ -76,7 +77,7 @@ struct BoundRows {
     }
 
     private mutating func measureOperations(_ table: RowTable, _ costs: OperationCosts) {
-        // The limit that the enclosing groups set for a row.
+        // The time limit that the enclosing groups set for a row.
         var around = [Double](repeating: .infinity, count: table.rows.count)
         for row in table.rows.indices {
             let (id, parent) = (OperationID(row), table.rows[row].parent.row)

@@ -1,21 +1,23 @@
-/// Longest times that are not in the graph; by row, in milliseconds.
+/// The longest times that are not in the graph; by row, in milliseconds.
 package struct OperationCosts: Sendable {
-    /// How long an operation may go on after its time limit, or after a stop.
+    /// The longest time that an operation may go on after its time limit or after a stop.
     package var closing: [Double]
-    /// How long a row may wait for an answer to its condition without a slot; infinite for one without a limit.
+    /// The longest time that a row may wait for an answer to its condition without a slot; infinite without a limit.
     package var wait: [Double]
-    /// How many groups or operations of the run a member of an expandable group represents; 1 for all others.
+    /// The number of groups or operations of the run that a member of an expandable group represents; 1 for all
+    /// others.
     package var copies: [Double]
-    /// Operations that will not run, because their own condition or that of an enclosing group is known to be false.
+    /// True for operations that will not run, because their own condition or that of an enclosing group is known to
+    /// be false.
     package var isLeftOut: [Bool]
-    /// The time that other work may add to the whole, each millisecond of it at most once, hooks apart.
+    /// The time that other work may add to the total, each millisecond of it at most once, excluding hooks.
     package var once = 0.0
-    /// How many pieces of other work may take a slot.
+    /// The number of pieces of other work that may take a slot.
     package var otherPieces = 0
-    /// How long other work may go on after everything else was stopped.
+    /// The longest time that other work may go on after everything else was stopped.
     package var otherClosing = 0.0
 
-    /// Costs of rows that take no longer than their limits.
+    /// Creates the costs of rows that take no longer than their limits.
     package init(rows count: Int) {
         closing = [Double](repeating: 0, count: count)
         wait = closing
@@ -25,7 +27,7 @@ package struct OperationCosts: Sendable {
 }
 
 extension Duration {
-    /// Rounded up to a whole number.
+    /// The milliseconds, rounded up to a whole number.
     package var milliseconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) * 1000 + Double((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
@@ -33,10 +35,10 @@ extension Duration {
 }
 
 extension RetryPolicy {
-    /// The sum of all waits between attempts, in milliseconds, without the random part, which only makes them shorter.
+    /// The sum of all waits between attempts, in milliseconds, without the random part, which only shortens them.
     var longestWaits: Double {
         guard attempts > 1 else { return 0 }
-        // Finite, so that a long time differs from no limit at all, and still too long to be counted.
+        // Finite, so that a long time differs from no limit at all, but so long that it never matters.
         let longest = 1e18
         func growing(_ initial: Double, by factor: Double, upTo max: Double) -> Double {
             guard initial > 0 else { return 0 }
@@ -55,7 +57,7 @@ extension RetryPolicy {
             let gaps = Double(attempts - 1)
             return max(0, initial.milliseconds * gaps + step.milliseconds * gaps * (gaps - 1) / 2)
         case .fibonacci(let unit, let max):
-            // Each is at most twice the one before.
+            // Each wait is at most twice the one before.
             return growing(unit.milliseconds, by: 2, upTo: min(max?.milliseconds ?? longest, longest))
         case .exponential(let factor, let initial, let max):
             return growing(initial.milliseconds, by: factor, upTo: min(max?.milliseconds ?? longest, longest))

@@ -1,4 +1,4 @@
-/// The edges of a graph, seen from one of their ends: for each row, a range of one flat array.
+/// The edges of a graph, seen from one end: for each row, a range of one flat array.
 struct Adjacency: Sendable {
     struct Entry: Sendable {
         let other: OperationID
@@ -14,12 +14,12 @@ struct Adjacency: Sendable {
 
     private var starts: [UInt32] = [0]
     private var entries: [Entry] = []
-    /// The edges that were added after their row.
+    /// Edges added after their row.
     private var late: [OperationID: [Entry]] = [:]
-    /// Edges that were removed. They do not count, until they come back or are dropped with rows that have ended.
+    /// Removed edges. They are ignored until they are restored, and dropped when ended rows are removed.
     private var cuts: Set<Cut> = []
 
-    /// Appends `count` rows with the edges that start there, and edges of earlier rows. Keeps the order of the edges
+    /// Appends `count` rows with the edges that start there, and edges of earlier rows. Keeps the order of edges
     /// within a row. O(new rows + new edges).
     @inline(__always)  // `from` and `to` are asked several times for each edge.
     mutating func append(
@@ -64,7 +64,7 @@ struct Adjacency: Sendable {
         late[id, default: []].append(Entry(other: other, kind: kind, reason: reason))
     }
 
-    /// Keeps the edges that matter, in order, of the rows that stay. The row that such an edge leads to must stay too.
+    /// Keeps the rows that remain and, in order, those of their edges that matter and lead to a remaining row.
     mutating func renumber(by renumbering: RowRenumbering, keeping matters: (OperationID, OperationID) -> Bool) {
         var (starts, entries): ([UInt32], [Entry]) = ([0], [])
         starts.reserveCapacity(renumbering.count + 1)
@@ -84,24 +84,24 @@ struct Adjacency: Sendable {
         entries[Int(starts[id.row])..<Int(starts[id.row + 1])]
     }
 
-    /// The edges that came after the row itself.
+    /// The edges added after the row itself.
     func lateEntries(of id: OperationID) -> [Entry] {
         late.isEmpty ? [] : late[id] ?? []
     }
 
-    /// Whether an edge of `id` was removed.
+    /// True if an edge of `id` was removed.
     func isCut(_ entry: Entry, of id: OperationID) -> Bool {
         !cuts.isEmpty && cuts.contains(Cut(from: id, to: entry.other, reason: entry.reason))
     }
 
-    /// The edges of a row, without removed ones.
+    /// The edges of a row, without the removed ones.
     func all(of id: OperationID) -> [Entry] {
         var all: [Entry] = []
         forEach(of: id) { all.append($0) }
         return all
     }
 
-    /// Calls `body` for the edges of a row, without removed ones.
+    /// Calls `body` for each edge of a row, except the removed ones.
     @inline(__always)  // `body` costs less than a call.
     func forEach(of id: OperationID, _ body: (Entry) -> Void) {
         for entry in self[id] where !isCut(entry, of: id) { body(entry) }
@@ -109,14 +109,14 @@ struct Adjacency: Sendable {
         for entry in lateEntries(of: id) where !isCut(entry, of: id) { body(entry) }
     }
 
-    /// Whether a row has an edge to `other` for this reason. O(edges of the row).
+    /// True if a row has an edge to `other` for this reason. O(edges of the row).
     func leads(from id: OperationID, to other: OperationID, _ reason: EdgeReason) -> Bool {
         func isWanted(_ entry: Entry) -> Bool { entry.other == other && entry.reason == reason }
         return (self[id].contains(where: isWanted) || lateEntries(of: id).contains(where: isWanted))
             && !cuts.contains(Cut(from: id, to: other, reason: reason))
     }
 
-    /// Removes the edges to `other` for this reason, and returns how many there were. O(edges of the row).
+    /// Removes the edges to `other` for this reason and returns their number. O(edges of the row).
     mutating func cut(from id: OperationID, to other: OperationID, _ reason: EdgeReason) -> Int {
         func isWanted(_ entry: Entry) -> Bool { entry.other == other && entry.reason == reason }
         let (early, later) = (self[id].count(where: isWanted), late[id] ?? [])
@@ -126,7 +126,7 @@ struct Adjacency: Sendable {
         return early + later.count - left.count
     }
 
-    /// The same without counting, for rows that may have many edges. O(1).
+    /// Removes the edges like `cut`, without counting them: for rows that may have many. O(1).
     mutating func hide(from id: OperationID, to other: OperationID, _ reason: EdgeReason) {
         cuts.insert(Cut(from: id, to: other, reason: reason))
     }
@@ -136,7 +136,7 @@ struct Adjacency: Sendable {
         cuts.remove(Cut(from: id, to: other, reason: reason)) != nil
     }
 
-    /// Changes the kind of the edges to `other` for this reason, and returns how many there are. O(edges of the row).
+    /// Changes the kind of the edges to `other` for this reason and returns their number. O(edges of the row).
     @discardableResult
     mutating func setKind(
         _ kind: DependencyKind, from id: OperationID, to other: OperationID, _ reason: EdgeReason

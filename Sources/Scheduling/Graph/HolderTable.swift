@@ -1,13 +1,13 @@
-/// Groups that hold mutexes, and what they mean for the locks and needs of rows.
+/// Groups that hold mutexes, and their effect on the locks and dependencies of rows.
 ///
-/// A group that names a mutex is a *holder*. When it starts it takes, all at once, what it names and what anything
-/// inside it names, and it starts only when what anything inside it needs from outside has ended. So it never waits for
-/// anything but its own members while it holds, and nothing waits for it without end.
+/// A group that names a mutex is a *holder*. It starts only when everything that its contents need from outside has
+/// ended, and then takes, all at once, the mutexes that it or anything inside it names. So while it holds them, it
+/// waits only for its own members, and nothing waits for it forever.
 ///
-/// What its members name is theirs to share: for them each of those names is a lock of its own, whose *scope* is the
-/// nearest holder around them. A name that a holder names itself is free to everything inside it.
+/// Its members share the mutexes that they name: among them, each such name is a lock of its own, whose *scope* is
+/// the nearest enclosing holder. A mutex that a holder names itself is free to everything inside it.
 struct HolderTable: Sendable {
-    /// A lock inside a scope: the whole run, `.root`, or a holder.
+    /// A lock inside a scope: the whole run (`.root`) or a holder.
     struct ScopedLock: Hashable, Sendable {
         let lock: LockID
         let scope: OperationID
@@ -29,22 +29,22 @@ struct HolderTable: Sendable {
     }
 
     private struct Holder: Sendable {
-        /// The nearest holder around this one.
+        /// The nearest enclosing holder.
         var around: OperationID?
         var rows: Range<Int>
         let own: Set<LockID>
-        /// What it or anything inside it names.
+        /// The mutexes that it or anything inside it names.
         var taken: Set<LockID>
-        /// Whether something outside needs a row inside. Then its members' needs may in turn wait for such a row, and
-        /// it cannot await them before it starts.
+        /// True if something outside needs a row inside. Then the needs of its members may in turn wait for such a
+        /// row, and it cannot await them before it starts.
         var isEntered = false
     }
 
     private var holders: [OperationID: Holder] = [:]
 
-    /// Takes in rows that were appended to the graph. Returns what each row that names locks asks for, and the edges
-    /// that holders get for the sake of what is inside them. Nothing for rows without locks; else O(rows + edges),
-    /// times how deep holders are nested.
+    /// Adds rows that were appended to the graph. Returns the requests of each row that names locks, and the edges
+    /// that holders get because of their contents. Without locks, returns nothing at once; otherwise O(rows + edges),
+    /// times the nesting depth of holders.
     mutating func add(
         _ table: RowTable, to graph: OperationGraph
     ) -> (requests: [(OperationID, [Request])], edges: [RowTable.Edge]) {
@@ -64,12 +64,12 @@ struct HolderTable: Sendable {
         return (requests, outsideNeeds(of: table, holder(around:)))
     }
 
-    /// What one operation that was appended to the graph and names locks asks for.
+    /// The requests of one operation that was appended to the graph and names locks.
     func requests(of id: OperationID, naming locks: [LockRequest], in graph: OperationGraph) -> [Request] {
         requests(of: id, locks, holder(from: graph.table.rows[id.row].parent, graph), graph)
     }
 
-    /// The nearest holder around each new row. Notes the holders among them.
+    /// Returns the nearest holder that encloses each new row. Records the holders among them.
     private mutating func nearestHolders(of table: RowTable, in graph: OperationGraph) -> [OperationID?] {
         var nearest: [OperationID?] = []
         nearest.reserveCapacity(table.rows.count)
@@ -99,7 +99,7 @@ struct HolderTable: Sendable {
         }
     }
 
-    /// The row itself or the nearest holder around it.
+    /// The row itself if it is a holder, otherwise the nearest enclosing one.
     private func holder(from id: OperationID, _ graph: OperationGraph) -> OperationID? {
         guard !holders.isEmpty else { return nil }
         var next = id
@@ -110,8 +110,8 @@ struct HolderTable: Sendable {
         return nil
     }
 
-    /// Makes a holder and those around it take what something inside names. One that existed before takes no more: what
-    /// joins it unforeseen shares its mutexes with everything outside.
+    /// Makes a holder and its enclosing holders take the mutexes that something inside names. A holder that existed
+    /// before takes no more: unforeseen rows that join it share its mutexes with everything outside.
     private mutating func take(_ mutexes: [LockID], _ innermost: OperationID?, from firstRow: Int) {
         for mutex in mutexes {
             var next = innermost
@@ -138,7 +138,8 @@ struct HolderTable: Sendable {
         }
     }
 
-    /// The scope in which a mutex is shared; nil if a holder around names it itself, so that there is nothing to take.
+    /// The scope in which a mutex is shared; nil if an enclosing holder names it itself, so that there is nothing to
+    /// take.
     private func scope(of mutex: LockID, _ innermost: OperationID?) -> OperationID? {
         var scope: OperationID?
         var next = innermost
@@ -150,8 +151,8 @@ struct HolderTable: Sendable {
         return scope ?? .root
     }
 
-    /// The edges of holders that have something inside that depends on something outside: the outermost such holder
-    /// awaits it, and those in between start after that.
+    /// Returns the edges of holders whose contents depend on something outside: the outermost such holder awaits it,
+    /// and those in between start after that.
     private mutating func outsideNeeds(
         of table: RowTable, _ holder: (OperationID) -> OperationID?
     ) -> [RowTable.Edge] {

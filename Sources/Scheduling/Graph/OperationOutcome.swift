@@ -1,12 +1,12 @@
-/// How an operation ended, without its value or error.
+/// The way in which an operation ended, without its value or error.
 public enum OperationOutcome: UInt8, Sendable, Hashable, CaseIterable {
-    /// It returned its value; a compound operation: every member did, or its failure is tolerated.
+    /// It returned its value. For a compound operation: every member did, or its failure is tolerated.
     case success
-    /// Its last attempt failed; a compound operation: a member failed or timed out.
+    /// Its last attempt failed. For a compound operation: a member failed or timed out.
     case failure
     /// Its time limit, or that of a member, passed before it ended.
     case timeout
-    /// It was cancelled, or something around it was, before or after its start.
+    /// It, or an enclosing operation, was cancelled, before or after its start.
     case cancelled
     /// A dependency did not end as required, though nothing failed.
     case skipped
@@ -28,30 +28,30 @@ extension OperationOutcome: CustomStringConvertible {
     }
 }
 
-/// Why an outcome is what it is. A cause may name another operation, whose own cause continues the chain.
+/// The reason for an outcome. A cause may name another operation, whose own cause continues the chain.
 package enum OperationCause: Sendable, Hashable {
-    /// The operation's work itself: it succeeded, or it failed by itself.
+    /// The work of the operation itself: it succeeded or failed by itself.
     case itself
-    /// The end of something it needs.
+    /// The end of a dependency.
     case dependency(OperationID)
     /// A member of the group.
     case member(OperationID)
     /// The failure of another member of a group with `FailFast.cancel` or `FailFast.drain`.
     case failFast(OperationID)
-    /// The time limit of the operation or of a group around it.
+    /// The time limit of the operation or of an enclosing group.
     case deadline(OperationID)
-    /// The time limit of all attempts of the operation together, or of all rounds of a group around it.
+    /// The time limit of all attempts of the operation together, or of all rounds of an enclosing group.
     case retryDeadline(OperationID)
     /// A request from outside.
     case request
-    /// Nothing could go on, so everything was ended.
+    /// A stall: nothing could go on, so everything was ended.
     case stall
-    /// Its own condition, or that of the group whose verdict it shares, was false or could not be evaluated. Also for
-    /// an `onFailure` hook that had no reason to run.
+    /// The condition of the row, or of the group whose verdict it shares, was false or could not be evaluated. Also
+    /// for an `onFailure` hook that had no reason to run.
     case condition
 }
 
-/// How an operation must end before one that depends on it may start.
+/// The way in which an operation must end before a dependent may start.
 public enum DependencyKind: UInt8, Sendable, Hashable {
     /// With a success, a tolerated failure or timeout, or as skipped.
     case ok
@@ -59,25 +59,25 @@ public enum DependencyKind: UInt8, Sendable, Hashable {
     case success
     /// With a failure or timeout.
     case failure
-    /// In any way.
+    /// With any outcome.
     case done
 }
 
-/// What the failure of a member means for the other members of its compound operation.
+/// The effect of a member's failure on the other members of its compound operation.
 public enum FailFast: UInt8, Sendable, Hashable {
     /// They go on.
     case off
     /// They are cancelled.
     case cancel
-    /// Those that run go on, the others end as `notRun`.
+    /// Running members go on; the others end as `notRun`.
     case drain
 }
 
-/// How many things a group lets happen at once.
+/// The limit on what a group has in progress at once.
 package enum ConcurrencyLimit: Sendable, Hashable {
     case unlimited
-    /// Running operations anywhere inside the group.
+    /// Limits the running operations anywhere inside the group.
     case operations(Int)
-    /// Direct members in progress; a group counts from its start to its end.
+    /// Limits the direct members in progress; a group counts from its start to its end.
     case members(Int)
 }

@@ -1,19 +1,20 @@
-/// What groups in a group that limits its members await before they start.
+/// The extra dependencies of groups inside groups that limit their members.
 ///
-/// A member in progress has one of a few places. A group that took one while something inside it depends on another
-/// member, which waits for a place, could block forever. So such a group starts only after everything around it that
-/// something inside depends on has ended; unless that itself depends on something inside, which must then start first.
+/// A member in progress occupies one of a few places. If a group took one while something inside it depends on
+/// another member that waits for a place, both could block forever. So such a group starts only after everything
+/// inside the limiting group that its contents depend on has ended, unless that depends on the contents in turn and
+/// they must start first.
 struct PlaceNeeds {
     private let graph: OperationGraph
     private let table: RowTable
 
-    /// `table` has the new rows, which are in `graph` already.
+    /// `table` contains the new rows, which are in `graph` already.
     init(of table: RowTable, in graph: OperationGraph) {
         self.table = table
         self.graph = graph
     }
 
-    /// The edges that such groups among the new rows get. O(rows + edges), times how deep groups are nested.
+    /// Returns the edges that such groups among the new rows get. O(rows + edges), times the nesting depth of groups.
     func edges() -> [RowTable.Edge] {
         guard !table.edges.isEmpty || !table.foreseen.isEmpty else { return [] }
         var needs: [(around: OperationID, need: OperationID)] = []
@@ -41,8 +42,8 @@ struct PlaceNeeds {
         return withoutRings(edges)
     }
 
-    /// Limited groups with something inside that something outside depends on. Their own dependencies may in turn wait
-    /// for one of their places, wherever they are.
+    /// Limited groups whose contents something outside depends on. The dependencies of such a group may in turn wait
+    /// for one of its places, wherever they are.
     private func enteredGroups() -> Set<OperationID> {
         var entered: Set<OperationID> = []
         for edge in table.edges {
@@ -65,7 +66,7 @@ struct PlaceNeeds {
 
     // MARK: Rings
 
-    /// Leaves out edges that would close a ring of starts and ends that wait for each other.
+    /// Removes edges that would close a ring of starts and ends that wait for each other.
     private func withoutRings(_ edges: [RowTable.Edge]) -> [RowTable.Edge] {
         guard !edges.isEmpty else { return [] }
         var waits: [Wait] = []
@@ -95,7 +96,7 @@ struct PlaceNeeds {
     private func start(_ id: OperationID) -> Int { 2 * (id.row - table.firstRow) }
     private func end(_ id: OperationID) -> Int { start(id) + 1 }
 
-    /// Removes those that wait for nothing that is left, until there are none.
+    /// Repeatedly removes the nodes that wait for no remaining node.
     private func peel(_ isLeft: inout [Bool], _ waits: [Wait]) {
         var pending = Array(repeating: 0, count: isLeft.count)
         var starts = Array(repeating: 0, count: isLeft.count + 1)

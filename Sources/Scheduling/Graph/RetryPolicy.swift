@@ -1,12 +1,12 @@
-/// Whether and when an operation that failed is tried again. The last attempt decides how it ends.
+/// Says whether and when a failed operation is tried again. The last attempt decides the outcome.
 public struct RetryPolicy: Hashable, Sendable {
-    /// How long to wait between the end of an attempt and the start of the next. A negative wait is none.
+    /// The wait between the end of an attempt and the start of the next. A negative wait counts as none.
     public enum Backoff: Hashable, Sendable {
         /// No wait.
         case none
         /// The same wait each time.
         case constant(Duration)
-        /// `initial`, then `step` more each time.
+        /// `initial`, then longer by `step` each time.
         case linear(initial: Duration, step: Duration)
         /// 0, 1, 1, 2, 3, 5, … times `unit`, at most `max`; nil for no limit.
         case fibonacci(unit: Duration, max: Duration?)
@@ -14,19 +14,19 @@ public struct RetryPolicy: Hashable, Sendable {
         case exponential(factor: Double, initial: Duration, max: Duration?)
     }
 
-    /// The number of attempts, the first one included. A number below 1 traps.
+    /// The number of attempts, including the first. A number below 1 traps.
     public var attempts: Int { didSet { Self.check(attempts: attempts) } }
     /// The wait between two attempts.
     public var backoff: Backoff
-    /// The random part of each wait, from 0 to 1: with 0.2, a wait of 10 s becomes 8 to 10 s. Any other number traps.
+    /// The random part of each wait, from 0 to 1: with 0.2, a wait of 10 s becomes 8 to 10 s. Other numbers trap.
     public var jitter: Double { didSet { Self.check(jitter: jitter) } }
-    /// The longest time from the start of the first attempt to the end of the last, waits included; nil for no limit.
-    /// Must be above zero: an operation with another one is refused.
+    /// The longest time from the start of the first attempt to the end of the last, including waits; nil for no
+    /// limit. Must be above zero: an operation with a zero or negative deadline is refused.
     public var deadline: Duration?
-    /// Whether an attempt that timed out is followed by another.
+    /// True if an attempt that timed out may be followed by another.
     public var retriesTimeout: Bool
 
-    /// By default: no wait, no random part, no deadline, and timeouts are retried. Traps for an invalid `attempts` or
+    /// Defaults: no wait, no random part, no deadline, and timeouts are retried. Traps for an invalid `attempts` or
     /// `jitter`.
     public init(
         attempts: Int, backoff: Backoff = .none, jitter: Double = 0, deadline: Duration? = nil,
@@ -49,7 +49,8 @@ public struct RetryPolicy: Hashable, Sendable {
         precondition((0...1).contains(jitter), "a jitter of \(jitter) is not between 0 and 1")
     }
 
-    /// The wait before attempt number `attempt`, counted from 1; zero before the first. Traps for a number below 1.
+    /// Returns the wait before attempt number `attempt`, counted from 1; zero before the first. Traps for a number
+    /// below 1.
     public func delay(
         beforeAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {
@@ -58,7 +59,7 @@ public struct RetryPolicy: Hashable, Sendable {
         return full * (1 - Double.random(in: 0...jitter, using: &generator))
     }
 
-    /// The wait without its random part, which is the longest that it may be.
+    /// Returns the wait without its random part, which only shortens it.
     func delay(beforeAttempt attempt: Int) -> Duration {
         precondition(attempt >= 1, "attempts count from 1")
         guard attempt > 1 else { return .zero }
@@ -73,7 +74,7 @@ public struct RetryPolicy: Hashable, Sendable {
         }
     }
 
-    /// Longer waits are cut off here, before they overflow a clock.
+    /// The upper limit of a wait, so that no sum overflows a clock.
     private static let longest = Duration.seconds(1 << 40)
 
     private static func bounded(_ unit: Duration, by max: Duration?, times factor: () -> Double) -> Duration {

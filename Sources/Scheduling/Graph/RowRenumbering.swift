@@ -1,14 +1,14 @@
-/// The new ids of rows after some were removed. Those that stay keep their order.
+/// The new ids of rows after some were removed. The remaining rows keep their order.
 @usableFromInline package struct RowRenumbering: Sendable {
-    /// A bit for each old row that stays, and how many stay before each word. A number for each row would be the most
-    /// that a large queue ever needs.
+    /// One bit for each old row that remains, and the number of remaining rows before each word. One number per row
+    /// would be the largest allocation of a large queue.
     @usableFromInline let words: [UInt64]
     @usableFromInline let ranks: [UInt32]
-    /// How many rows there were, and how many are left.
+    /// The number of rows before and after the removal.
     package let oldCount, count: Int
 
     init(keeping isKept: [Bool]) {
-        // One word more than rows need, for the end after the last.
+        // One word more than the rows need, for the end after the last.
         var words = Array(repeating: 0 as UInt64, count: isKept.count / 64 + 1)
         for (row, isKept) in isKept.enumerated() where isKept { words[row / 64] |= 1 << UInt64(row % 64) }
         var (ranks, count) = ([] as [UInt32], 0)
@@ -25,19 +25,19 @@
         words[id.row / 64] >> UInt64(id.row % 64) & 1 == 0 ? nil : OperationID(row: position(of: id.row))
     }
 
-    /// How many rows before `row`, which may be the end after the last, stay.
+    /// The number of remaining rows before `row`, which may be the end after the last.
     @inlinable func position(of row: Int) -> Int {
         Int(ranks[row / 64]) + (words[row / 64] & (1 << UInt64(row % 64) - 1)).nonzeroBitCount
     }
 
-    /// What is left of an interval of rows.
+    /// The remaining part of an interval of rows.
     subscript(rows: Range<Int>) -> Range<Int> { position(of: rows.lowerBound)..<position(of: rows.upperBound) }
 }
 
 extension Array {
-    /// Removes the elements of rows that were removed, after `change` of the others, in row order. In place, because
-    /// copies of everything would be the most memory that a run of many operations ever needs; an array that has become
-    /// much too large is reallocated.
+    /// Removes the elements of removed rows and applies `change` to the others, in row order. Works in place: copies
+    /// of everything would be the peak memory of a run of many operations. An array that has become much too large is
+    /// reallocated.
     @inlinable package mutating func renumber(
         by renumbering: RowRenumbering, _ change: (inout Element, OperationID) -> Void = { _, _ in }
     ) {
@@ -58,7 +58,7 @@ extension Array {
 }
 
 extension Dictionary where Key == OperationID {
-    /// Without the values of rows that were removed.
+    /// Returns the dictionary under the new ids, without the values of removed rows.
     func renumbered(by renumbering: RowRenumbering) -> Self {
         guard !isEmpty else { return self }
         var renumbered: Self = [:]
@@ -68,7 +68,7 @@ extension Dictionary where Key == OperationID {
 }
 
 extension OperationCause {
-    /// The row that it names.
+    /// The row that the cause names.
     var row: OperationID? {
         switch self {
         case .dependency(let id), .member(let id), .failFast(let id), .deadline(let id), .retryDeadline(let id): id
@@ -76,7 +76,7 @@ extension OperationCause {
         }
     }
 
-    /// The same with the new number; `itself` if the row that it names was removed.
+    /// Returns the cause with the new row; `itself` if the row was removed.
     func renumbered(by renumbering: RowRenumbering) -> OperationCause {
         guard let row else { return self }
         guard let id = renumbering[row] else { return .itself }

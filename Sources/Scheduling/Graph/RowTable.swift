@@ -1,5 +1,5 @@
-/// The rows of a graph, as they are built and as the scheduler reads them. Rare properties are in tables of their own,
-/// so a plain row takes sixteen bytes.
+/// The rows of a graph, as they are built and as the scheduler reads them. Rare properties are in separate tables, so
+/// a plain row takes sixteen bytes.
 struct RowTable: Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
@@ -21,11 +21,11 @@ struct RowTable: Sendable {
     struct Row: Sendable {
         var parent: OperationID
         var subtreeEnd: UInt32
-        /// The priority of an operation; of a group, its index in `groups`, which has the priority.
+        /// The priority of an operation. For a group, its index in `groups`, where its priority is.
         private(set) var detail: UInt32
         private(set) var flags: Flags
 
-        /// The row of an operation, without any inside it.
+        /// Creates the row of an operation, with nothing inside it.
         init(_ id: OperationID, in parent: OperationID, priority: UInt32, flags: Flags) {
             self.parent = parent
             subtreeEnd = id.value + 1
@@ -50,7 +50,7 @@ struct RowTable: Sendable {
             }
         }
 
-        /// Whether it is a group that names mutexes.
+        /// True for a group that names mutexes.
         var isHolder: Bool { isGroup && flags.contains(.hasLocks) }
     }
 
@@ -64,11 +64,11 @@ struct RowTable: Sendable {
         let isOpen: Bool
         /// Direct members that are not hooks.
         var members = 0
-        /// The index of the nearest group that limits the operations inside it, this one or one around it; nil if none.
-        /// Stored, because groups may be nested deeply.
+        /// The index of the nearest group, this one included, that limits the operations inside it; nil if there is
+        /// none. Stored, because groups may be deeply nested.
         private(set) var operationLimit: UInt32?
 
-        /// Stores the limit, for a group that has or gets this index; `outer` is the group around it.
+        /// Stores the limit, for a group that has or will have this index; `outer` is the enclosing group.
         mutating func noteLimit(at index: Int, inside outer: Group?) {
             operationLimit = if case .operations = limit { UInt32(index) } else { outer?.operationLimit }
         }
@@ -79,7 +79,7 @@ struct RowTable: Sendable {
         var finally: OperationID?
     }
 
-    /// What members that join later will ask for.
+    /// The mutexes and outside needs of members that join later.
     struct Foreseen: Sendable {
         let mutexes: [LockID]
         let needs: [OperationID]
@@ -102,9 +102,9 @@ struct RowTable: Sendable {
     var locks: [OperationID: [LockRequest]] = [:]
     var hooks: [OperationID: Hooks] = [:]
     var foreseen: [OperationID: Foreseen] = [:]
-    /// Whether any group limits how many of its members are in progress.
+    /// True if any group limits how many of its members are in progress.
     private(set) var limitsMembers = false
-    /// How many rows are external.
+    /// The number of external rows.
     private(set) var externals = 0
     private var open: [OperationID] = []
 
@@ -113,7 +113,7 @@ struct RowTable: Sendable {
     /// The id after the last row.
     var end: Int { firstRow + rows.count }
 
-    /// How many groups are open, including an outermost one.
+    /// The number of open groups, including an outermost one.
     var openCount: Int { open.count }
 
     mutating func append(_ options: OperationGraph.Options, flags: Flags = []) -> OperationID {
@@ -123,7 +123,7 @@ struct RowTable: Sendable {
         return id
     }
 
-    /// Appends a row behind all others, beyond the intervals of the groups around it.
+    /// Appends a row after all others, outside the intervals of its enclosing groups.
     mutating func append(_ options: OperationGraph.Options, flags: Flags = [], to parent: OperationID) -> OperationID {
         let id = OperationID(end)
         rows.append(Row(id, in: parent, priority: options.priority, flags: flags.union(options.flags)))
@@ -169,7 +169,7 @@ struct RowTable: Sendable {
         noteEnd(of: open.removeLast())
     }
 
-    /// Ends the groups that are open, because everything has been appended.
+    /// Closes all open groups, because everything has been appended.
     mutating func closeAll() {
         for group in open { noteEnd(of: group) }
     }
@@ -178,7 +178,7 @@ struct RowTable: Sendable {
         rows[group.row - firstRow].subtreeEnd = UInt32(end)
     }
 
-    /// Appends the rows of another table. Those that are in no group there become members of `group`.
+    /// Appends the rows of another table. Rows that are in no group there become members of `group`.
     mutating func append(_ other: RowTable, to group: OperationID) {
         precondition(other.firstRow == end, "rows for row \(other.firstRow) came at row \(end)")
         precondition(other.open.isEmpty, "a group that is to join is still open")
@@ -205,7 +205,7 @@ struct RowTable: Sendable {
         foreseen.merge(other.foreseen) { $1 }
     }
 
-    /// Removes rows. The number of members of a group stays the same, because it counts when the group is tried again.
+    /// Removes rows. The member count of a group stays the same, because it is needed when the group is tried again.
     mutating func renumber(by renumbering: RowRenumbering) {
         rows.renumber(by: renumbering) { row, _ in
             guard let parent = renumbering[row.parent] else { preconditionFailure("a row stays without its group") }
@@ -236,7 +236,7 @@ struct RowTable: Sendable {
 
     private func groupIndex(of id: OperationID) -> Int { rows[id.row - firstRow].group }
 
-    /// The priority of an operation or group of the first table of a graph.
+    /// Returns the priority of an operation or group of the first table of a graph.
     @inline(__always)  // A call would copy the table.
     func priority(of id: OperationID) -> UInt32 {
         let row = rows[id.row]

@@ -1,7 +1,7 @@
 internal import HeapModule
 
-/// Deadlines by time. Cancelling one is O(1): the entry stays until it is due or until most entries are dead, when the
-/// queue is rebuilt, so that a million steps that end in time leave nothing behind.
+/// Deadlines by time. Cancelling one is O(1): the entry stays until it is due or until most entries are dead. Then
+/// the queue is rebuilt, so that a million steps that end in time do not fill it.
 struct DeadlineQueue: Sendable {
     enum Kind: UInt8, Sendable {
         case timeout, retryDeadline, backoff
@@ -22,29 +22,29 @@ struct DeadlineQueue: Sendable {
     }
 
     private var heap = Heap<Entry>()
-    /// The time that counts; entries with another one are dead.
+    /// The valid time of each deadline; entries with another time are dead.
     private var live: [Key: Duration] = [:]
 
-    /// Entries in memory, dead ones included.
+    /// The number of entries in memory, including dead ones.
     var entryCount: Int { heap.count }
 
     var isEmpty: Bool { heap.isEmpty }
 
-    /// Takes the place of an earlier deadline of that kind.
+    /// Adds a deadline, replacing an earlier one of the same kind.
     mutating func add(_ id: OperationID, _ kind: Kind, at time: Duration) {
         let key = Key(id: id, kind: kind)
         live[key] = time
         heap.insert(Entry(time: time, key: key))
     }
 
-    /// Does nothing for an operation that has no such deadline.
+    /// Cancels a deadline. Does nothing if the operation has none of this kind.
     mutating func cancel(_ id: OperationID, _ kind: Kind) {
         guard live.removeValue(forKey: Key(id: id, kind: kind)) != nil, heap.count > 64, heap.count > 2 * live.count
         else { return }
         heap = Heap(heap.unordered.filter { live[$0.key] == $0.time })
     }
 
-    /// Drops the deadlines of rows that were removed.
+    /// Drops the deadlines of removed rows.
     mutating func renumber(by renumbering: RowRenumbering) {
         var entries: [Entry] = []
         for (key, time) in live {
@@ -54,7 +54,7 @@ struct DeadlineQueue: Sendable {
         heap = Heap(entries)
     }
 
-    /// The earliest deadline that still counts.
+    /// The earliest valid deadline; nil if there is none.
     mutating func earliest() -> Duration? {
         while let first = heap.min {
             if live[first.key] == first.time { return first.time }
@@ -63,11 +63,36 @@ struct DeadlineQueue: Sendable {
         return nil
     }
 
-    /// Removes and returns the earliest deadline.
+    /// Removes and returns the earliest valid deadline.
     mutating func pop() -> (id: OperationID, kind: Kind)? {
         guard earliest() != nil else { return nil }
         let key = heap.removeMin().key
         live[key] = nil
         return (key.id, key.kind)
     }
+}
+
+/// The clocks of operations and groups.
+struct Clocks: Sendable {
+    /// The clock of operations: the latest time passed to `handle`. It never goes back.
+    private(set) var now = Duration.zero
+    /// The total length of all suspensions that have ended.
+    private var suspended = Duration.zero
+    private var suspendedSince: Duration?
+
+    /// The clock of groups, which stops while suspended.
+    var groupNow: Duration { (suspendedSince ?? now) - suspended }
+
+    var isSuspended: Bool { suspendedSince != nil }
+
+    mutating func advance(to time: Duration) { now = max(now, time) }
+
+    mutating func suspend() { suspendedSince = now }
+
+    mutating func resume() {
+        if let since = suspendedSince.take() { suspended += now - since }
+    }
+
+    /// The time of a group's deadline on the operations' clock; nil while suspended.
+    func time(ofGroupDeadline time: Duration) -> Duration? { isSuspended ? nil : time + suspended }
 }

@@ -1,4 +1,4 @@
-/// What the ends of all dependencies mean for a row.
+/// The combined effect of all dependencies of a row after their ends.
 enum DependencyResult {
     case run
     /// A dependency did not end as required, though nothing failed.
@@ -8,8 +8,9 @@ enum DependencyResult {
 }
 
 extension OperationScheduler {
-    /// Of several dependencies that rule a row out, a failure is blamed first, then a timeout, then a cancel. The
-    /// condition of a row that waits for all decides in the place of plain dependencies, unless it was `false`.
+    /// Evaluates the ended dependencies of a row. Of several that rule it out, a failure is blamed first, then a
+    /// timeout, then a cancel. If the row waits for all, its condition replaces its `.ok` dependencies, unless the
+    /// condition was false.
     @inline(__always)  // A call would copy the scheduler.
     func dependencyResult(for id: OperationID, afterFalse: Bool = false) -> DependencyResult {
         let isLeftToCondition = has(id, .waitsForAll) && !afterFalse
@@ -47,13 +48,13 @@ extension OperationScheduler {
         return skippedBy.map(DependencyResult.skip) ?? .run
     }
 
-    /// Why nothing new starts around a row; nil if it may.
+    /// The reason why nothing new starts in the group that encloses a row; nil if new rows may start.
     @inline(__always)  // A call would copy the scheduler.
     func drain(around id: OperationID) -> OperationCause? {
         id == .root || has(id, .isHook) ? nil : groups[parentGroup(of: id)].draining
     }
 
-    /// Whether something inside all these groups may be tried again: none of them is being stopped or drained.
+    /// True if something inside all these groups may be tried again: none of them is being stopped or drained.
     func mayRetry(_ id: OperationID) -> Bool {
         guard !isAborted else { return false }
         var next = id

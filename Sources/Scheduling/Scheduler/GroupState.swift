@@ -1,12 +1,12 @@
-/// The first end of each kind that decides the outcome of a group.
+/// The first end of each kind that decides a group's outcome.
 struct FirstEnds: Sendable {
     var failure: OperationID?
     var timeout: OperationID?
     var cancelled: OperationID?
     var notRun: OperationID?
 
-    /// An end as `notRun` does not count if a failure inside the group, which counts or is tolerated, ruled the row
-    /// out.
+    /// Records an end. A `notRun` does not count if the row was ruled out by a failure inside the group, whether that
+    /// failure counts or is tolerated.
     mutating func note(
         _ id: OperationID, _ outcome: OperationOutcome, isTolerated: Bool, countsIfNotRun: Bool = false
     ) {
@@ -31,40 +31,41 @@ struct FirstEnds: Sendable {
 extension OperationScheduler {
     /// The state of a group in its current round.
     struct GroupState: Sendable {
-        /// What a started group is waiting for.
+        /// The stage that a started group waits in.
         enum Stage: UInt8, Sendable {
             case body, weighing, onFailure, finally, concluding
-            /// The hook for failures, which waits until a round is known to be the last.
+            /// The `onFailure` hook, postponed until it was certain that no other round follows.
             case owing
             case over
 
-            /// Whether a stop that spares hooks concerns the group.
+            /// True if a stop that spares hooks applies to the group.
             var canBeStopped: Bool { self == .body || self == .weighing || self == .concluding }
         }
 
-        /// Direct members of the body that have not ended, and one more while it is open and while it expands.
+        /// Direct members of the body that have not ended, plus one while the group is open and one while it expands.
         var unfinishedMembers: Int
-        /// How many its limit counts.
+        /// The number of operations or members that its limit counts.
         var active = 0
         /// Ready members that wait for the limit.
         var parked = ReadyQueue()
         var stage = Stage.body
-        /// Whether work of anything in the body has begun in this round.
+        /// True once any work in the body has begun in this round.
         var hasBegun = false
-        /// Takes `added` members and does not end.
+        /// True if it accepts `added` members and does not end yet.
         var isOpen: Bool
-        /// Whether it was asked for its members.
+        /// True while the answer to its `expand` is awaited.
         var isExpanding = false
-        /// Whether its members could not be determined.
+        /// True if its members could not be determined.
         var hasFailedToExpand = false
-        /// Why nothing new starts in it: a failure inside it, or inside a group around it.
+        /// The reason why nothing new starts in it: a failure inside it or inside an enclosing group; nil if there is
+        /// none.
         var draining: OperationCause?
-        /// The result of the last round, for a group whose further round has been called off.
+        /// The result of the last round, for a group whose next round has been called off.
         var last: (outcome: OperationOutcome, cause: OperationCause)?
-        /// The outcome that was decided for the group as a whole: stopped, skipped or not run.
+        /// The outcome that was decided for the whole group: stopped, skipped or not run.
         var verdict: (outcome: OperationOutcome, cause: OperationCause)?
         var ends = FirstEnds()
-        /// Members that joined while it ran, behind all others.
+        /// Members that joined while it ran; their rows are after all others.
         var additions: [Addition] = []
 
         /// True while an answer to `expand`, `weigh` or `conclude` is awaited.
@@ -75,7 +76,7 @@ extension OperationScheduler {
             unfinishedMembers = group.members + (group.isOpen ? 1 : 0)
         }
 
-        /// Merges rows that follow each other, so that the list does not grow with each member.
+        /// Records an addition. Merges adjacent rows, so that the list does not grow with each member.
         mutating func note(_ addition: Addition) {
             if let last = additions.last, last.isExpansion == addition.isExpansion,
                 last.rows.upperBound == addition.rows.lowerBound

@@ -1,9 +1,9 @@
 internal import HeapModule
 
-/// Who waits for which locks, and what of each lock is free.
+/// The waiting rows of each lock, and its free units.
 ///
-/// Rows that ask for the same locks share a waiting list, first come, first served, and each list is in the queue of
-/// one lock that its rows lack. So a release costs O(log n) for each row that may go on, however many wait.
+/// Rows that request the same locks share a waiting list, first come, first served. Each list is in the queue of one
+/// lock that its rows lack. So a release costs O(log n) for each row that may go on, however many wait.
 struct LockTable: Sendable {
     /// A lock in its scope, as an index into the table.
     struct Index: Hashable, Sendable {
@@ -13,17 +13,17 @@ struct LockTable: Sendable {
     private struct Lock: Sendable {
         let name: LockID
         let capacity: Int
-        /// What no row has.
+        /// Units that no row holds.
         var free: Int
         /// Units that no row may take.
         var withheld: Int
-        /// True if what is released becomes withheld.
+        /// True if released units become withheld.
         var keepsReleases: Bool
         /// The row that took units last and has not released them.
         var holder: OperationID?
         var queue = Heap<Ticket>()
 
-        /// What a row could have.
+        /// Units that a row could take.
         var available: Int { free - withheld }
     }
 
@@ -32,7 +32,7 @@ struct LockTable: Sendable {
         let units: Int
     }
 
-    /// A place in a queue; `index` is a row in a waiting list, a waiting list in the queue of a lock.
+    /// A position in a queue. In a waiting list, `index` is a row; in the queue of a lock, a waiting list.
     private struct Ticket: Comparable, Sendable {
         let number: UInt32
         let index: UInt32
@@ -45,7 +45,7 @@ struct LockTable: Sendable {
     private struct WaitingList: Sendable {
         let requests: [Request]
         var rows = Heap<Ticket>()
-        /// The lock in whose queue it is.
+        /// The lock whose queue contains the list.
         var place: Index?
     }
 
@@ -54,18 +54,18 @@ struct LockTable: Sendable {
     private var lists: [WaitingList] = []
     private var listWith: [[Request]: UInt32] = [:]
     private var listOf: [OperationID: UInt32] = [:]
-    /// The tickets of rows that wait or were just woken. They keep their place until they start or end.
+    /// The tickets of rows that wait or were just woken. A row keeps its ticket until it starts or ends.
     private var tickets: [OperationID: UInt32] = [:]
     private var nextTicket: UInt32 = 0
     private var withheld: [LockID: (units: Int, keepsReleases: Bool)] = [:]
 
-    /// Whether no lock is held.
+    /// True if no lock is held.
     var isAllFree: Bool { locks.allSatisfy { $0.free == $0.capacity } }
 
     /// The locks of rows that have been added and not removed.
     var names: Set<LockID> { Set(locks.map(\.name)) }
 
-    /// Notes what a row will ask for.
+    /// Records the requests of a row.
     mutating func add(_ id: OperationID, _ requests: [HolderTable.Request], of graph: OperationGraph) {
         let requests = requests.map { request in
             let capacity = graph.capacity(of: request.lock.lock)
@@ -99,14 +99,14 @@ struct LockTable: Sendable {
         listOf[id].map { lists[Int($0)].requests } ?? []
     }
 
-    /// The names of the locks that a row asks for.
+    /// The names of the locks that a row requests.
     func names(of id: OperationID) -> [LockID] { requests(of: id).map { name(of: $0.lock) } }
 
     func name(of lock: Index) -> LockID { locks[lock.value].name }
 
     func asks(_ id: OperationID, for lock: Index) -> Bool { requests(of: id).contains { $0.lock == lock } }
 
-    /// A lock that lacks the units that the row asks for; nil if it can have everything now.
+    /// Returns a lock that lacks units that the row requests; nil if it can take everything now.
     func missing(for id: OperationID) -> Index? {
         listOf[id].flatMap { missing(for: lists[Int($0)].requests) }
     }
@@ -115,7 +115,7 @@ struct LockTable: Sendable {
         requests.first { locks[$0.lock.value].available < $0.units }?.lock
     }
 
-    /// The rows that hold what the row asks for and cannot have now; for a pool, one of them.
+    /// The holders of locks that the row requests and cannot take now; for a pool, the last row that took units.
     func holdersOfMissing(for id: OperationID) -> [OperationID] {
         requests(of: id).compactMap { locks[$0.lock.value].available < $0.units ? locks[$0.lock.value].holder : nil }
     }
@@ -128,7 +128,7 @@ struct LockTable: Sendable {
         }
     }
 
-    /// Releases the locks of a row. Does not wake anything yet.
+    /// Releases the locks of a row. Wakes no other row yet.
     mutating func release(_ id: OperationID) {
         for request in requests(of: id) {
             locks[request.lock.value].free += request.units
@@ -140,7 +140,7 @@ struct LockTable: Sendable {
         }
     }
 
-    /// Makes a row wait for a lock that it lacks, at its old place if it had one. Returns whether it had none.
+    /// Makes a row wait for a lock that it lacks, at its old position if it had one. Returns true if it had none.
     mutating func park(_ id: OperationID, for lock: Index) -> Bool {
         guard let list = listOf[id].map(Int.init) else { return false }
         let isNew = tickets[id] == nil
@@ -158,7 +158,7 @@ struct LockTable: Sendable {
         return isNew
     }
 
-    /// Forgets the rows that were removed, and the locks that no other row asks for: nothing holds them.
+    /// Forgets removed rows, and locks that no other row requests: nothing holds those.
     mutating func renumber(by renumbering: RowRenumbering) {
         guard !lists.isEmpty else { return }
         listOf = listOf.renumbered(by: renumbering)
@@ -187,8 +187,8 @@ struct LockTable: Sendable {
         locks = locks.enumerated().filter { newLocks[Index(value: $0.offset)] != nil }.map { _, lock in
             var renumbered = lock
             renumbered.holder = lock.holder.flatMap { renumbering[$0] }
-            // Also tickets whose row has gone, because one of them may stand for the whole list; unless nothing waits
-            // at all.
+            // Keeps tickets whose row has been removed, because one of them may represent the whole list, unless
+            // nothing waits at all.
             renumbered.queue = Heap(
                 lock.queue.unordered.compactMap { ticket in
                     tickets.isEmpty ? nil : newLists[ticket.index].map { Ticket(number: ticket.number, index: $0) }
@@ -206,13 +206,13 @@ struct LockTable: Sendable {
         if tickets.isEmpty { nextTicket = 0 }
     }
 
-    /// Forgets a row that waited and no longer wants its locks.
+    /// Forgets the ticket of a row that no longer wants its locks.
     mutating func forget(_ id: OperationID) {
         if !tickets.isEmpty { tickets[id] = nil }
     }
 
-    /// The rows that may go on after a row has released its locks, or did not take locks that it could have had. It may
-    /// wake more rows than can have them; those that come too late wait again.
+    /// Returns the rows that may go on after a row has released its locks, or did not take locks that it could have
+    /// taken. It may wake more rows than can take the locks; those that are too late wait again.
     mutating func wake(after id: OperationID) -> [OperationID] {
         guard !tickets.isEmpty else { return [] }
         var woken: [OperationID] = []
@@ -220,7 +220,7 @@ struct LockTable: Sendable {
         return woken
     }
 
-    /// Sets how many units of a lock no row may take for now. Returns the rows that may go on.
+    /// Sets the number of units of a lock that no row may take for now. Returns the rows that may go on.
     mutating func withhold(_ units: Int, of name: LockID, _ keepsReleases: Bool) -> [OperationID] {
         withheld[name] = (units, keepsReleases)
         guard let index = index(of: name) else { return [] }
@@ -231,7 +231,7 @@ struct LockTable: Sendable {
         return woken
     }
 
-    /// The fewest units of a lock of the whole run that a row waits for; nil if none does.
+    /// The fewest units of a lock of the whole run that a row waits for; nil if none waits.
     mutating func leastAwaited(of name: LockID) -> Int? {
         guard let lock = index(of: name), first(in: lock) != nil else { return nil }
         var least: Int?
@@ -248,11 +248,11 @@ struct LockTable: Sendable {
         lists[list].requests.first { $0.lock == lock }?.units ?? 0
     }
 
-    /// A lock of the whole run.
+    /// The index of a lock whose scope is the whole run.
     private func index(of name: LockID) -> Index? { indexOf[HolderTable.ScopedLock(lock: name, scope: .root)] }
 
-    /// The ticket of the first list that waits in the queue of a lock. Takes away those in front of it that stand for
-    /// nothing any more.
+    /// Returns the ticket of the first list that waits in the queue of a lock. Removes obsolete tickets in front of
+    /// it.
     private mutating func first(in lock: Index) -> Ticket? {
         while let ticket = locks[lock.value].queue.min {
             let list = Int(ticket.index)
@@ -260,7 +260,7 @@ struct LockTable: Sendable {
                 let head = head(of: list)
                 if head?.number == ticket.number { return ticket }
                 if head == nil { lists[list].place = nil }
-                // The first row of the list has gone. A row before it has a ticket of its own.
+                // The first row of the list no longer waits. A row before it has a ticket of its own.
                 if let head, head.number > ticket.number {
                     locks[lock.value].queue.insert(Ticket(number: head.number, index: ticket.index))
                 }
@@ -295,7 +295,7 @@ struct LockTable: Sendable {
         for ticket in passed { locks[lock.value].queue.insert(ticket) }
     }
 
-    /// The first row of a list that still waits.
+    /// The ticket of the first row in a list that still waits.
     private mutating func head(of list: Int) -> Ticket? {
         while let first = lists[list].rows.min {
             if tickets[OperationID(Int(first.index))] == first.number { return first }

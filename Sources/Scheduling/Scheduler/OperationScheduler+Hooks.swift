@@ -1,7 +1,7 @@
-// The end of a group: its body, its hooks, its conclusion, perhaps another round.
+// The end of a group: its body, its hooks, its conclusion, and possibly another round.
 
 extension OperationScheduler {
-    /// Moves a group on whose current stage has nothing left to wait for.
+    /// Moves on a group whose current stage has nothing left to wait for.
     mutating func advance(_ id: OperationID) {
         let index = groupIndex(of: id)
         guard hasStarted(id) else {
@@ -30,7 +30,7 @@ extension OperationScheduler {
             case .weighing:
                 groups[index].stage = .onFailure
                 guard let hook = owedHook(of: id) else { continue }
-                // It runs once, however it ends.
+                // The hook runs once, with whatever outcome.
                 if hasFailed(index) { progress[id]?.isOver = true }
                 if begin(hook, isDue: hasFailed(index)) { return }
             case .onFailure:
@@ -54,7 +54,7 @@ extension OperationScheduler {
         }
     }
 
-    /// The hook that a group is waiting for.
+    /// The hook that a group waits for; nil if it waits for none.
     func currentHook(of id: OperationID) -> OperationID? {
         switch groups[groupIndex(of: id)].stage {
         case .onFailure, .owing: graph.table.hooks[id]?.onFailure
@@ -63,13 +63,13 @@ extension OperationScheduler {
         }
     }
 
-    /// The hook for failures, if it has not ended.
+    /// The `onFailure` hook, if it has not ended.
     private func owedHook(of id: OperationID) -> OperationID? {
         graph.table.hooks[id]?.onFailure.flatMap { states[$0.row].phase == .finished ? nil : $0 }
     }
 
-    /// Ends a group that waits for its next round with the outcome of the last one, after the hook for failures, which
-    /// has waited for the last round.
+    /// Ends a group that waits for its next round with the outcome of the last one. First runs the `onFailure` hook,
+    /// which was postponed until the last round.
     mutating func endBetweenRounds(_ id: OperationID) {
         let index = groupIndex(of: id)
         groups[index].last = (states[id.row].outcome, states[id.row].cause)
@@ -85,18 +85,18 @@ extension OperationScheduler {
             deadlines.cancel(id, .backoff)
             becomeReady(id)
         } else {
-            // A stop may have let it out of its queue.
+            // A stop may have removed it from its queue.
             enqueue(id)
         }
     }
 
-    /// Starts the hook that is left once a wait for another round is called off.
+    /// Starts the postponed hook once the wait for another round is called off.
     mutating func beginOwedHook(of id: OperationID) {
         commands.append(.groupResumed(id))
         guard let hook = owedHook(of: id), begin(hook, isDue: true) else { return advance(id) }
     }
 
-    /// Returns whether the hook's end is to be waited for.
+    /// Starts, cancels or skips a hook. Returns true if its end must be awaited.
     private mutating func begin(_ hook: OperationID, isDue: Bool) -> Bool {
         guard states[hook.row].phase != .finished else { return false }
         if isAborted {
@@ -111,8 +111,8 @@ extension OperationScheduler {
         return true
     }
 
-    /// A group that was stopped or drained before anything in its round had begun ends as if it still waited for the
-    /// round: as the last one did.
+    /// Ends a group as its last round did if it was stopped or drained before any work in the current round had
+    /// begun: as if it still waited for the round.
     private mutating func holdLastRound(_ id: OperationID) {
         let index = groupIndex(of: id)
         let group = groups[index]
@@ -124,8 +124,8 @@ extension OperationScheduler {
         progress[id]?.isOver = true
     }
 
-    /// The stop that came before anything in the body of the hook's group had begun: in this round or, for the hook for
-    /// failures, in all of them. nil if there is something to clean up.
+    /// Returns the cause of a stop that came before any work in the body of the hook's group had begun: in this round
+    /// or, for `onFailure`, in all rounds. nil if there is something to clean up.
     private func stopBeforeWork(for hook: OperationID) -> OperationCause? {
         let group = groups[parentGroup(of: hook)]
         guard !group.hasBegun, group.ends.failure == nil, !group.hasFailedToExpand else { return nil }
@@ -134,7 +134,7 @@ extension OperationScheduler {
         return group.verdict?.cause ?? group.last.map { group.draining ?? $0.cause }
     }
 
-    /// An answer to `conclude`, or to an `expand` that failed.
+    /// Handles the answer to `weigh` or `conclude`, or to an `expand` that failed.
     mutating func answer(_ id: OperationID, _ outcome: OperationOutcome, _ mayRetry: Bool) {
         let index = groupIndex(of: id)
         awaited -= 1
@@ -162,7 +162,7 @@ extension OperationScheduler {
         if mayRetry, !isCancelled(index), outcome == .failure || outcome == .timeout, retry(id, after: outcome, cause) {
             return
         }
-        // It has waited for a round that does not come.
+        // The hook was postponed for a round that does not follow.
         if hasStarted(id), let hook = owedHook(of: id) {
             groups[index].stage = .owing
             progress[id]?.isOver = true
@@ -173,7 +173,7 @@ extension OperationScheduler {
 
     private func isCancelled(_ index: Int) -> Bool { groups[index].verdict?.cause == .request }
 
-    /// True if another round may follow this outcome, as far as is known before its end.
+    /// True if another round may follow this outcome, as far as can be known before the current one ends.
     private func mayFollow(_ id: OperationID, after outcome: OperationOutcome) -> Bool {
         !isCancelled(groupIndex(of: id)) && mayRetry(id, after: outcome)
     }
@@ -184,8 +184,8 @@ extension OperationScheduler {
             || group.verdict?.outcome == .timeout
     }
 
-    /// The outcome of a group from the ends of its body and hooks: failure before timeout before cancel before a member that
-    /// something outside ruled out before success, and the body's before a hook's.
+    /// Computes the outcome of a group from the ends of its body and hooks. Failure comes before timeout, cancel, a
+    /// member that something outside ruled out, and success; within one kind, the body comes before hooks.
     private func outcome(ofGroup id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
         let group = groups[groupIndex(of: id)]
         let hooks = hookEnds.isEmpty ? nil : hookEnds[id]
@@ -205,5 +205,97 @@ extension OperationScheduler {
         if let verdict = judgement(of: id) { return verdict }
         if let member = group.ends.notRun { return (.notRun, .member(member)) }
         return (.success, .itself)
+    }
+}
+
+// Members that join while the graph runs.
+
+/// Rows that became members of a group after all others.
+struct Addition: Sendable {
+    var rows: Range<Int>
+    /// True if they answer an `expand`: the next round then asks for new ones.
+    let isExpansion: Bool
+}
+
+extension OperationScheduler {
+    /// Applies the answer to `expand`. O(rows and edges of the expansion).
+    mutating func expand(_ id: OperationID, _ expansion: OperationGraph) {
+        let index = groupIndex(of: id)
+        precondition(groups[index].isExpanding, "\(id) was not asked for its members")
+        groups[index].isExpanding = false
+        awaited -= 1
+        join(expansion, to: id, isExpansion: true)
+        groups[index].unfinishedMembers -= 1
+        considerEnd(ofBody: id)
+    }
+
+    /// Moves on a group that waited for something besides its members: to the end of its body if no member is left,
+    /// or to a verdict on the members whose conditions are false.
+    mutating func considerEnd(ofBody id: OperationID) {
+        if groups[groupIndex(of: id)].unfinishedMembers == 0 {
+            advance(id)
+        } else if has(id, .judgesMembers) {
+            judge(id)
+        }
+    }
+
+    /// Adds members to an open or running group.
+    mutating func add(_ expansion: OperationGraph, to id: OperationID) {
+        join(expansion, to: id, isExpansion: false)
+    }
+
+    private mutating func join(_ expansion: OperationGraph, to id: OperationID, isExpansion: Bool) {
+        graph.append(expansion, to: id)
+        addState(of: expansion.table)
+        for edge in expansion.table.edges {
+            awaitForPlaces(edge.prerequisite, for: edge.dependent, joinedAt: expansion.rows.lowerBound)
+        }
+        groups[groupIndex(of: id)].note(Addition(rows: expansion.rows, isExpansion: isExpansion))
+        var walk = RowWalk(expansion.rows)
+        while let member = walk.next(graph.table.rows) { admit(member, to: id, isExpansion: isExpansion) }
+    }
+
+    /// Adds one operation without building a graph. O(dependencies).
+    mutating func add(
+        _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, DependencyKind)]
+    ) {
+        let id = graph.table.append(options, to: group)
+        addState(of: id, options.locks, needs)
+        for (need, _) in needs { awaitForPlaces(need, for: id, joinedAt: id.row) }
+        groups[groupIndex(of: group)].note(Addition(rows: id.row..<id.row + 1, isExpansion: false))
+        admit(id, to: group, isExpansion: false)
+    }
+
+    /// Lets a row that joined a group go on, or ends it as the group ends.
+    private mutating func admit(_ member: OperationID, to id: OperationID, isExpansion: Bool) {
+        let index = groupIndex(of: id)
+        // If an enclosing group is tried again, it is a member of the next round too.
+        if !isExpansion { graph.addMembers(1, toGroup: index) }
+        let isWaiting = groups[index].stage == .body || isBetweenAttempts(id)
+        guard isExpansion || isWaiting, states[id.row].phase != .finished else {
+            return settle(member, verdict: .cancelled, cause: .request)
+        }
+        groups[index].unfinishedMembers += 1
+        if let verdict = groups[index].verdict {
+            settle(member, verdict: verdict.outcome == .timeout ? .cancelled : verdict.outcome, cause: verdict.cause)
+        } else {
+            consider(member)
+        }
+    }
+
+    /// Closes an open group.
+    mutating func close(_ id: OperationID) {
+        let index = groupIndex(of: id)
+        guard groups[index].isOpen else { return }
+        shut(index)
+        if hasStarted(id) { considerEnd(ofBody: id) }
+    }
+
+    /// Marks a group as closed. The caller moves it on.
+    mutating func shut(_ index: Int) {
+        guard groups[index].isOpen else { return }
+        groups[index].isOpen = false
+        openGroups -= 1
+        groups[index].unfinishedMembers -= 1
     }
 }

@@ -1,22 +1,22 @@
 // Dependencies that are added or removed late.
 
 extension OperationScheduler {
-    /// Whether an attempt or round has begun, so that it is too late to wait for something else.
+    /// True if an attempt or round has begun, so that it is too late to add a dependency.
     package func hasBegun(_ id: OperationID) -> Bool {
         hasStarted(id) || isBetweenAttempts(id) || states[id.row].phase == .finished
     }
 
-    /// The dependencies that something that has not ended was given, with their kinds. O(dependencies).
+    /// The declared dependencies of an unfinished row, with their kinds. O(dependencies).
     package func dependencies(of dependent: OperationID) -> [(prerequisite: OperationID, kind: DependencyKind)] {
         needs.all(of: dependent).filter { $0.reason == .dependency }.map { ($0.other, $0.kind) }
     }
 
-    /// What was given a row as a dependency. O(dependents).
+    /// The rows that were declared to depend on a row. O(dependents).
     package func dependents(on prerequisite: OperationID) -> [OperationID] {
         dependents.all(of: prerequisite).filter { $0.reason == .dependency }.map(\.other)
     }
 
-    /// Adds a dependency to something that has not begun, or changes the kind of one. O(dependencies).
+    /// Adds a dependency to something that has not begun, or changes the kind of an existing one. O(dependencies).
     mutating func link(
         _ dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind, _ reason: EdgeReason
     ) {
@@ -27,14 +27,15 @@ extension OperationScheduler {
             addEdge(of: dependent, on: prerequisite, kind, reason)
         }
         if states[dependent.row].phase == .ready {
-            // Its entries in queues are passed over, or serve it when it is ready again.
+            // Its entries in queues are skipped, or used when it is ready again.
             if has(dependent, .hasLocks) { locks.forget(dependent) }
             move(dependent, to: .blocked)
         }
         consider(dependent)
     }
 
-    /// Adds a new edge. One that was removed before comes back, so that adding and removing do not make anything grow.
+    /// Adds a new edge. Restores the edge if it was removed before, so that adding and removing do not accumulate
+    /// entries.
     mutating func addEdge(
         of dependent: OperationID, on prerequisite: OperationID, _ kind: DependencyKind, _ reason: EdgeReason
     ) {
@@ -50,8 +51,8 @@ extension OperationScheduler {
         if states[prerequisite.row].phase != .finished { states[dependent.row].pendingNeeds += UInt32(count) }
     }
 
-    /// Removes a dependency from something that has not started, and what it meant for the groups around it.
-    /// O(dependencies, and times the depth, what depends on the same).
+    /// Removes a dependency from something that has not started, and the edges that enclosing groups got because of
+    /// it. O(dependencies, plus the dependents of `prerequisite` times the depth).
     mutating func unlink(_ dependent: OperationID, from prerequisite: OperationID, _ reason: EdgeReason) {
         guard removeEdge(of: dependent, on: prerequisite, reason) else { return }
         var next = dependent
@@ -65,7 +66,7 @@ extension OperationScheduler {
         consider(dependent)
     }
 
-    /// Returns whether there was one.
+    /// Removes the edges between two rows for this reason. Returns false if there are none.
     private mutating func removeEdge(
         of dependent: OperationID, on prerequisite: OperationID, _ reason: EdgeReason
     ) -> Bool {
@@ -74,5 +75,146 @@ extension OperationScheduler {
         dependents.hide(from: prerequisite, to: dependent, reason)
         if states[prerequisite.row].phase != .finished { states[dependent.row].pendingNeeds -= UInt32(count) }
         return true
+    }
+}
+
+// Reads the graph: positions of rows, and walks over their contents.
+
+/// Rows to visit, as intervals, because members that joined later are after all others.
+struct RowWalk {
+    private var intervals: [Range<Int>]
+
+    init(_ first: Range<Int>) { intervals = [first] }
+
+    mutating func add(_ interval: Range<Int>) {
+        if !interval.isEmpty { intervals.append(interval) }
+    }
+
+    /// Returns the next row. The walk skips the contents of the row unless `enter` adds them.
+    mutating func next(_ rows: [RowTable.Row]) -> OperationID? {
+        while let last = intervals.indices.last {
+            let interval = intervals[last]
+            guard let row = interval.first else {
+                intervals.removeLast()
+                continue
+            }
+            intervals[last] = Int(rows[row].subtreeEnd)..<interval.upperBound
+            return OperationID(row)
+        }
+        return nil
+    }
+}
+
+extension OperationScheduler {
+    @inline(__always)  // A call would copy the scheduler.
+    func isGroup(_ id: OperationID) -> Bool { graph.table.rows[id.row].isGroup }
+
+    /// The index of a group in `groups`.
+    @inline(__always)  // A call would copy the scheduler.
+    func groupIndex(of id: OperationID) -> Int { graph.table.rows[id.row].group }
+
+    @inline(__always)  // A call would copy the scheduler.
+    func has(_ id: OperationID, _ flag: RowTable.Flags) -> Bool { graph.table.rows[id.row].flags.contains(flag) }
+
+    @inline(__always)  // A call would copy the scheduler.
+    func parent(of id: OperationID) -> OperationID { graph.table.rows[id.row].parent }
+
+    /// The directly enclosing group of a row, as an index into `groups`. Row 0 encloses itself.
+    @inline(__always)  // A call would copy the scheduler.
+    func parentGroup(of id: OperationID) -> Int { groupIndex(of: parent(of: id)) }
+
+    /// Moves `id` to the enclosing group and returns its index; nil if `id` is the outermost group.
+    @inline(__always)  // A call would copy the scheduler.
+    func groupAround(_ id: inout OperationID) -> Int? {
+        guard id != .root else { return nil }
+        id = parent(of: id)
+        return groupIndex(of: id)
+    }
+
+    /// Like `groupAround`, but nil for a hook too, because stops and failures of the enclosing group do not reach it.
+    @inline(__always)  // A call would copy the scheduler.
+    func bodyGroupAround(_ id: inout OperationID) -> Int? {
+        has(id, .isHook) ? nil : groupAround(&id)
+    }
+
+    /// True if an attempt of an operation, or the current round of a group, has begun and not ended.
+    @inline(__always)  // A call would copy the scheduler.
+    func hasStarted(_ id: OperationID) -> Bool {
+        states[id.row].phase == .executing || states[id.row].phase == .stopping
+    }
+
+    /// True if a group already has its verdict and only waits until its members have ended.
+    @inline(__always)  // A call would copy the scheduler.
+    func isDecided(_ id: OperationID) -> Bool {
+        isGroup(id) && groups[groupIndex(of: id)].verdict != nil
+    }
+
+    /// A walk over one row; `enter` extends it into a group.
+    func walk(from id: OperationID) -> RowWalk {
+        RowWalk(id.row..<Int(graph.table.rows[id.row].subtreeEnd))
+    }
+
+    /// Makes a walk visit the direct members of a group, including hooks.
+    func enter(_ id: OperationID, _ walk: inout RowWalk) {
+        for addition in groups[groupIndex(of: id)].additions.reversed() { walk.add(addition.rows) }
+        walk.add(id.row + 1..<Int(graph.table.rows[id.row].subtreeEnd))
+    }
+
+    /// Calls `body` for each direct member, including hooks.
+    mutating func forEachMember(of id: OperationID, _ body: (inout Self, OperationID) -> Void) {
+        var walk = RowWalk(0..<0)
+        enter(id, &walk)
+        while let member = walk.next(graph.table.rows) { body(&self, member) }
+    }
+}
+
+// An errand is work outside the graph that takes a slot like an operation, such as the command of one of `vars`.
+//
+// An errand holds nothing but its slot, and once it has one it waits for nothing. So no cycle of waits leads through
+// an errand: an operation that waits for a slot waits for work that ends by itself.
+
+/// Work outside the graph that counts as one operation against the width. The caller chooses the numbers and uses
+/// each once.
+package struct Errand: Hashable, Sendable {
+    package let number: Int
+
+    package init(_ number: Int) { self.number = number }
+}
+
+/// The errands that wait or run.
+struct Errands: Sendable {
+    /// Errands without a slot, oldest first.
+    var waiting: [Errand] = []
+    /// Errands with a slot.
+    var started: Set<Errand> = []
+}
+
+extension OperationScheduler {
+    /// Gives free slots to errands, oldest first and before any operation: each errand has an operation waiting for
+    /// it that could otherwise have started.
+    mutating func startErrands() {
+        guard !errands.waiting.isEmpty, !clocks.isSuspended, running < width else { return }
+        let count = min(width - running, errands.waiting.count)
+        for errand in errands.waiting.prefix(count) {
+            occupy(errand)
+            commands.append(.startErrand(errand))
+        }
+        errands.waiting.removeFirst(count)
+    }
+
+    /// Gives a slot to an errand, even beyond the width if it goes on after the operation whose slot it used.
+    mutating func occupy(_ errand: Errand) {
+        let isNew = errands.started.insert(errand).inserted
+        precondition(isNew, "errand \(errand.number) has a slot already")
+        running += 1
+    }
+
+    /// Ends an errand, or its wait for a slot.
+    mutating func end(_ errand: Errand) {
+        if errands.started.remove(errand) != nil {
+            running -= 1
+        } else {
+            errands.waiting.removeAll { $0 == errand }
+        }
     }
 }

@@ -1,7 +1,7 @@
 // From blocked to executing: conditions, limits, locks, the ready queues.
 
 extension OperationScheduler {
-    /// Moves a row on if its group has started and everything that it depends on has ended.
+    /// Moves a row on if its group has started and all its dependencies have ended.
     mutating func consider(_ id: OperationID) {
         let state = states[id.row]
         guard state.phase == .blocked, state.pendingNeeds == 0, !isDecided(id), hasStarted(parent(of: id)),
@@ -20,7 +20,7 @@ extension OperationScheduler {
                 commands.append(.decide(id))
             }
         case .skip(let prerequisite):
-            // A condition that is never asked does not replace the plain edges: they rule again.
+            // A condition that is never asked does not replace the plain edges: they apply again.
             if case .ruleOut(let harm) = dependencyResult(for: id, afterFalse: true) {
                 settle(id, verdict: .notRun, cause: .dependency(harm))
             } else {
@@ -31,14 +31,14 @@ extension OperationScheduler {
         }
     }
 
-    /// Starts the outermost group, which nothing has to end for.
+    /// Starts the outermost group, which depends on nothing.
     mutating func begin() {
         guard has(.root, .isConditional) else {
             move(.root, to: .ready)
             return startGroup(.root)
         }
         move(.root, to: .deciding)
-        // Its limit holds for its condition, too: nothing around it has one.
+        // Its limit includes its condition, because no enclosing group has one.
         limitRound(of: .root)
         commands.append(.decide(.root))
     }
@@ -47,7 +47,7 @@ extension OperationScheduler {
         if let timeout = timeout(of: group) { groupDeadlines.add(group, .timeout, at: clocks.groupNow + timeout) }
     }
 
-    /// Takes the value of a condition.
+    /// Applies the value of a condition.
     mutating func decide(_ id: OperationID, _ decision: Decision) {
         // It may have been stopped meanwhile.
         guard states[id.row].phase == .deciding, !isDecided(id) else { return }
@@ -63,8 +63,8 @@ extension OperationScheduler {
         }
     }
 
-    /// The end of a row whose condition is false, or of a group whose members' conditions all are. Its dependents must
-    /// not run as if nothing had failed.
+    /// The end of a row whose condition is false, or of a group whose members' conditions all are. Its dependents
+    /// must not run as if nothing had failed.
     func verdictIfFalse(of id: OperationID) -> (outcome: OperationOutcome, cause: OperationCause) {
         if has(id, .waitsForAll), case .ruleOut(let prerequisite) = dependencyResult(for: id, afterFalse: true) {
             return (.notRun, .dependency(prerequisite))
@@ -79,7 +79,7 @@ extension OperationScheduler {
         enqueue(id)
     }
 
-    /// Queues something that is ready until there is room for it.
+    /// Queues a ready row until there is room for it.
     mutating func enqueue(_ id: OperationID) {
         if waitsForTurn(id) {
             ready.insert(id, priority: graph.table.priority(of: id))
@@ -88,14 +88,14 @@ extension OperationScheduler {
         }
     }
 
-    /// True while a ready row waits for room for an operation in its place. A hook belongs to a group that has
-    /// had its turn.
+    /// True for a ready row that waits until there is room for an operation. A hook does not: its group has had its
+    /// turn.
     @inline(__always)  // A call would copy the scheduler.
     func waitsForTurn(_ id: OperationID) -> Bool {
         !isGroup(id) || groupsWaitForTheirTurn && !has(id, .isHook)
     }
 
-    /// Starts the first of the ready groups. Returns whether there was one. Groups take no slot of the width, but an
+    /// Starts the first ready group. Returns false if there is none. Groups take no slot of the width, but an
     /// instance of a fan-out counts against the fan-out's own limit.
     mutating func startReadyGroup() -> Bool {
         guard !clocks.isSuspended, let id = readyGroups.pop() else { return false }
@@ -139,8 +139,8 @@ extension OperationScheduler {
         if groups[index].unfinishedMembers == 0, groups[index].stage == .body { advance(id) }
     }
 
-    /// Starts what is ready while there is room, best first, up to a group, by which something may have ended that has
-    /// to be told before anything else starts. Returns whether it came to one.
+    /// Starts ready rows while there is room, best first. Stops after a group, whose start may have ended rows that
+    /// must be reported before anything else starts; then returns true.
     mutating func dispatch() -> Bool {
         startErrands()
         while !clocks.isSuspended, running < width, let id = ready.pop() {
@@ -154,7 +154,7 @@ extension OperationScheduler {
                 park(id, for: lock)
             } else if isGroup(id) {
                 startGroup(id)
-                // It has had its turn, and leaves the room to what is inside it or comes after it.
+                // It has had its turn and leaves the room to its contents and to rows after it.
                 releaseParked(around: id)
                 return true
             } else {
@@ -188,7 +188,8 @@ extension OperationScheduler {
         passOn(id)
     }
 
-    /// What a hook does is no work of the body that it belongs to. O(1) but for the first operation in each group.
+    /// Marks the enclosing groups as begun, except the owner of a hook: work in a hook is not work of the body. O(1),
+    /// except for the first operation in each group.
     private mutating func noteBegin(around id: OperationID) {
         var next = id
         var isOwner = false
@@ -204,5 +205,126 @@ extension OperationScheduler {
     @inline(__always)  // A call would copy the scheduler.
     func timeout(of id: OperationID) -> Duration? {
         has(id, .hasTimeout) ? graph.table.timeouts[id] : nil
+    }
+}
+
+// Places in groups that limit their members, for groups that existed before the rows they must await (`PlaceNeeds`).
+
+extension OperationScheduler {
+    /// Makes groups that have not started await what a row that joined them needs from outside, as if it had been
+    /// there from the beginning. O(depth), or O(rows + edges) if there is something to await.
+    mutating func awaitForPlaces(_ need: OperationID, for dependent: OperationID, joinedAt firstRow: Int) {
+        guard knowsAllNeeds, graph.table.limitsMembers, states[need.row].phase != .finished else { return }
+        var next = parent(of: dependent)
+        while next != .root, !graph.isInside(need, next) {
+            let group = next
+            next = parent(of: next)
+            guard case .members = graph.table.groups[groupIndex(of: next)].limit, graph.isInside(need, next),
+                group.row < firstRow, states[group.row].phase == .blocked || states[group.row].phase == .ready,
+                !has(group, .isConditional), !has(group, .isHook), !needs.leads(from: group, to: need, .inside),
+                !hasNeeds(need, inside: group)
+            else { continue }
+            addEdge(of: group, on: need, .done, .inside)
+            guard states[group.row].phase == .ready else { continue }
+            if has(group, .hasLocks) { locks.forget(group) }
+            move(group, to: .blocked)
+        }
+    }
+
+    /// True if a row ends only after the group or something inside it has begun.
+    private func hasNeeds(_ id: OperationID, inside group: OperationID) -> Bool {
+        var starts: Set<OperationID> = []
+        var ends: Set<OperationID> = [id]
+        var pending: [(id: OperationID, isEnd: Bool)] = [(id, true)]
+        while let (id, isEnd) = pending.popLast() {
+            guard states[id.row].phase != .finished else { continue }
+            if id == group || graph.isInside(id, group) { return true }
+            if isEnd, isGroup(id) {
+                var walk = RowWalk(0..<0)
+                enter(id, &walk)
+                while let member = walk.next(graph.table.rows) {
+                    if ends.insert(member).inserted { pending.append((member, true)) }
+                }
+            }
+            guard !hasStarted(id), id != .root else { continue }
+            if starts.insert(parent(of: id)).inserted { pending.append((parent(of: id), false)) }
+            for need in needs.all(of: id) {
+                if ends.insert(need.other).inserted { pending.append((need.other, true)) }
+            }
+        }
+        return false
+    }
+}
+
+// Locks. A row takes all locks that it requests together when it starts, and holds none while it waits.
+
+extension OperationScheduler {
+    /// The locks that existing rows request. After `removeEnded`, no other lock is held. O(locks).
+    package var locksAskedFor: Set<LockID> { locks.names }
+
+    /// Drops the pools that no row requests; rows that join later must declare theirs. O(pools).
+    package mutating func forgetPools() { graph.keepPools(in: locks.names) }
+
+    /// The fewest units of a lock of the whole run that a ready row waits for; nil if none waits. O(different waiting
+    /// requests).
+    package mutating func leastAwaited(of lock: LockID) -> Int? { locks.leastAwaited(of: lock) }
+
+    mutating func withhold(_ units: Int, of lock: LockID, _ keepsReleases: Bool) {
+        for waiter in locks.withhold(units, of: lock, keepsReleases) { enqueue(waiter) }
+    }
+
+    @inline(__always)  // A call would copy the scheduler.
+    func missingLock(for id: OperationID) -> LockTable.Index? {
+        has(id, .hasLocks) ? locks.missing(for: id) : nil
+    }
+
+    /// Makes a ready row wait for a lock, without a slot.
+    mutating func park(_ id: OperationID, for lock: LockTable.Index) {
+        let isNew = locks.park(id, for: lock)
+        if isNew, tellsLocks { commands.append(.waiting(id, on: locks.name(of: lock))) }
+        passOn(id)
+    }
+
+    mutating func takeLocks(_ id: OperationID) {
+        guard has(id, .hasLocks) else { return }
+        locks.take(id)
+        if tellsLocks { commands += locks.names(of: id).map { .acquired($0, by: id) } }
+    }
+
+    /// Releases the locks of a row. Wakes no other row yet.
+    mutating func releaseLocks(_ id: OperationID) {
+        guard has(id, .hasLocks) else { return }
+        locks.release(id)
+        if tellsLocks { commands += locks.names(of: id).map { .released($0, by: id) } }
+    }
+
+    mutating func wakeWaiters(after id: OperationID) {
+        guard has(id, .hasLocks) else { return }
+        for waiter in locks.wake(after: id) { enqueue(waiter) }
+    }
+}
+
+// The obstacles to a row's start, for the search for cycles of waits.
+
+extension OperationScheduler {
+    /// All rows that a row waits for or has waited for, also because of its members, with the reasons. A row appears
+    /// once per reason.
+    package func needs(of id: OperationID) -> [(need: OperationID, reason: EdgeReason)] {
+        needs.all(of: id).map { ($0.other, $0.reason) }
+    }
+
+    package func hasEnded(_ id: OperationID) -> Bool { states[id.row].phase == .finished }
+
+    /// The rows that a row starts after without depending on them, as far as the caller declared them.
+    package func outsideNeeds(of id: OperationID) -> [OperationID] {
+        needs(of: id).filter { $0.reason == .outside }.map(\.need)
+    }
+
+    /// The locks that a row takes when it starts.
+    package func locks(of id: OperationID) -> [LockID] { has(id, .hasLocks) ? locks.names(of: id) : [] }
+
+    /// The holders of locks that a row requests and cannot take now; for a pool, one of them.
+    package func holdersOfMissingLocks(for id: OperationID) -> [OperationID] {
+        has(id, .hasLocks) ? locks.holdersOfMissing(for: id) : []
     }
 }

@@ -1,129 +1,129 @@
-/// Decides what starts, what stops and how everything ends. A pure value: it knows no clock, no task and no process,
+/// Decides what starts, what stops and what outcome everything has. A pure value: it knows no clock, task or process,
 /// so the same code runs live, in virtual time and under an explorer.
 ///
-/// Feed it events in the order in which they happen, and carry out its commands in the order in which they come. Every
-/// operation and group gets exactly one `finished` command: a group after all its members, and before the `start` of
-/// anything that depends on it.
+/// Pass events in the order in which they happen, and carry out the returned commands in order. Every operation and
+/// group gets exactly one `finished` command: a group after all its members, and before the `start` of any dependent.
 ///
-/// State lives in dense arrays with a row for each operation, so one that waits costs memory and nothing else. Handling
-/// an event is O(log n) plus what it changes: the dependents of what ended, the members of a group that is stopped.
+/// State is in dense arrays with one row per operation, so a waiting operation costs only memory. Handling an event
+/// is O(log n) plus its effects: the dependents of an operation that ended, the members of a group that is stopped.
 package struct OperationScheduler: Sendable {
-    /// What happened outside.
+    /// An event outside the scheduler.
     package enum Event: Sendable {
-        /// Once, first; only `suspend`, `resume` and `width` may come before it.
+        /// Starts the run. Sent once; only `suspend`, `resume` and `width` may precede it.
         case begin
         /// The work of a started operation has ended: with `success`, `failure`, `skipped`, `timeout` for a limit
-        /// inside the work, or `cancelled` if the work itself was asked to stop. The answer of a stopped operation does
-        /// not matter. `mayRetry` says whether a failure or timeout is worth another attempt.
+        /// inside the work, or `cancelled` if the work itself was asked to stop. For a stopped operation, the outcome
+        /// is ignored. `mayRetry` says whether a failure or timeout is worth another attempt.
         ///
         /// Also the answer to `weigh` and `conclude`, with `mayRetry` about another round; the answer to an `expand`
-        /// that failed; and, with any outcome, the end of an external operation, ignored after its end.
+        /// that failed; and, with any outcome, the end of an external operation, where a repeated one is ignored.
         case ended(OperationID, OperationOutcome, mayRetry: Bool)
-        /// The work of a started operation cannot begin yet. The limit of its attempt starts with `launched`.
+        /// The work of a started operation cannot begin yet. The time limit of its attempt starts with `launched`.
         case delayed(OperationID)
         /// The work that was `delayed` has begun.
         case launched(OperationID)
-        /// The work has ended and only its clean-up goes on, so its time limits no longer hold. `ended` is still to
+        /// The work has ended and only its clean-up goes on, so its time limits no longer apply. `ended` is still to
         /// come.
         case lingering(OperationID)
-        /// The time of a `wake` command has come. An early or unneeded one is harmless.
+        /// The time of a `wake` command has come. An early or superfluous event is harmless.
         case time
         /// A request to stop an operation, a group or (`.root`) everything, except hooks. Ignored after its end;
-        /// before, it holds in all rounds of what is around it.
+        /// otherwise it applies to all rounds of the enclosing groups.
         case cancel(OperationID)
-        /// No attempt or round follows the current one, whatever it comes to. Comes before its `ended`.
+        /// No attempt or round follows the current one, whatever its outcome. Sent before its `ended`.
         case lastAttempt(OperationID)
         /// A request to stop everything, hooks included.
         case abort
-        /// Changes how many operations may run at once. Lowering it stops nothing.
+        /// Changes the number of operations that may run at once. Lowering it stops nothing.
         case width(Int)
         /// The answer to `decide`.
         case decided(OperationID, Decision)
         /// The answer to `expand`: more members of the group.
         indirect case expanded(OperationID, OperationGraph)
-        /// An errand, which is work outside of the graph, wants a slot of the width; the answer is `startErrand`.
+        /// An errand, which is work outside the graph, requests a slot of the width; the answer is `startErrand`.
         case errand(Errand)
-        /// An errand that ran in the slot of an operation goes on after it, and takes a slot of its own at once.
+        /// An errand that ran in the slot of an operation goes on after it and takes a slot of its own at once.
         case errandGoesOn(Errand)
-        /// An errand has ended, or no longer wants a slot.
+        /// An errand has ended, or no longer needs a slot.
         case errandEnded(Errand)
-        /// Starts nothing until `resume`. What runs goes on, and time limits of groups stand still. A cancel of
+        /// Starts nothing until `resume`. Running work goes on, and the time limits of groups pause. A cancel of
         /// everything resumes; later suspensions are ignored.
         case suspend
-        /// The end of `suspend`.
+        /// Ends a suspension.
         case resume
-        /// So many units of a lock cannot be had here for now, because others outside share it: none until told. With
-        /// `keepsReleases`, those that are released here until the next such event cannot be had either.
+        /// Withholds this many units of a lock, because others outside share it; initially none. With
+        /// `keepsReleases`, units that are released here until the next such event are withheld too.
         case withheld(LockID, Int, keepsReleases: Bool)
-        /// A started operation has not begun and is not to for now. It gives back what it holds and waits for its turn
-        /// again; the attempt does not count. Ignored if it is being stopped.
+        /// A started operation has not begun and must not for now. It releases its slots and locks and waits for its
+        /// turn again; the attempt does not count. Ignored if it is being stopped.
         case takenBack(OperationID)
-        /// An open group takes no more members.
+        /// An open group accepts no more members.
         case close(OperationID)
-        /// More members of a group that is open or running. If it has ended or is being stopped, they are cancelled.
+        /// More members of an open or running group. If it has ended or is being stopped, they are cancelled.
         indirect case added(OperationID, OperationGraph)
-        /// Adds a dependency to something that has not begun, or changes the kind of one.
+        /// Adds a dependency to something that has not begun, or changes the kind of an existing one.
         case link(dependent: OperationID, on: OperationID, DependencyKind, EdgeReason = .dependency)
-        /// Removes a dependency from something that has not started. What is around it no longer waits for its sake
-        /// either.
+        /// Removes a dependency from something that has not started, and from the enclosing groups that waited
+        /// because of it.
         case unlink(dependent: OperationID, prerequisite: OperationID, EdgeReason = .dependency)
     }
 
     /// The value of a condition.
     package enum Decision: Sendable, Hashable {
         case run
-        /// It is false.
+        /// The condition is false.
         case skip
-        /// It cannot be evaluated.
+        /// The condition cannot be evaluated.
         case fail
     }
 
-    /// What is to be done outside.
+    /// An action for the caller to carry out.
     package enum Command: Sendable, Hashable {
-        /// Begin an attempt of an operation's work, counted from 1. Answer with `ended` when it has ended.
+        /// Begin an attempt of an operation's work; attempts count from 1. Answer with `ended` when it has ended.
         case start(OperationID, attempt: Int)
         /// Make a started operation end soon. It keeps its slots and locks until its `ended`.
         case stop(OperationID, OperationCause)
-        /// Send `time` at this time, on the clock that `handle` is called with. Replaces earlier ones.
+        /// Send `time` at this time, on the clock that `handle` is called with. Replaces earlier `wake` commands.
         case wake(at: Duration)
-        /// A group begins a round, counted from 0.
+        /// A group begins a round; rounds count from 0.
         case groupStarted(OperationID, round: Int)
-        /// A group is being cancelled or has timed out. Comes before the commands for its members.
+        /// A group is being cancelled or has timed out. Precedes the commands for its members.
         case groupStopping(OperationID, OperationCause)
-        /// All needs of something conditional have ended; answer with `decided`.
+        /// All needs of a conditional operation or group have ended; answer with `decided`.
         case decide(OperationID)
         /// An expandable group has started; answer with `expanded`, or with `ended` and a failure.
         case expand(OperationID)
-        /// The body of a group that has a hook for failures and may be tried again has ended with this outcome. Answer
-        /// with `ended`, whose `mayRetry` says whether that is worth another round; the hook waits for the last one.
+        /// The body of a group that has an `onFailure` hook and may be tried again has ended with this outcome.
+        /// Answer with `ended`, whose `mayRetry` says whether it is worth another round; the hook waits for the last
+        /// one.
         case weigh(OperationID, OperationOutcome)
-        /// Everything in a group has ended, with this outcome. Answer with `ended` and the final one, which may turn a
-        /// success into a failure and change nothing else.
+        /// Everything in a group has ended, with this outcome. Answer with `ended` and the final outcome, which may
+        /// turn a success into a failure but change nothing else.
         case conclude(OperationID, OperationOutcome)
-        /// The answer to an `expand`, `weigh` or `conclude` no longer matters, because the group is being stopped. It is still
-        /// awaited; give it soon.
+        /// The answer to an `expand`, `weigh` or `conclude` no longer matters, because the group is being stopped. It
+        /// is still awaited, so give it soon.
         case withdraw(OperationID)
         /// An attempt of an operation, or a round of a group, has ended; `ended` is its number. The next begins after
-        /// `delay`, or later.
+        /// `delay` or later.
         case retrying(OperationID, ended: Int, delay: Duration)
-        /// A group that waited for another round, which has been called off, goes on to its hook for failures.
+        /// Another round of a group was called off; the group goes on to its `onFailure` hook.
         case groupResumed(OperationID)
-        /// An operation or group has ended for good, or, inside a group that is tried again, for this round. For
-        /// `.root`, the last command of all.
+        /// An operation or group has ended: for good or, inside a group that is tried again, for this round. For
+        /// `.root`, this is the last command of all.
         case finished(OperationID, OperationOutcome, OperationCause)
         case suspended
         case resumed
-        /// An errand has its slot. Answer with `errandEnded` when it has ended.
+        /// An errand got its slot. Answer with `errandEnded` when it has ended.
         case startErrand(Errand)
-        /// Nothing runs, nothing is due and no answer is awaited, but not everything has ended. Says what waits for
-        /// what, from `.root` on. The commands that follow end everything.
+        /// Nothing runs, nothing is due and no answer is awaited, but not everything has ended. Contains the chain of
+        /// waits from `.root` on. The commands that follow end everything.
         case stalled([Wait])
-        /// Units of a lock were taken. This and the following commands come only with `tellsLocks`.
+        /// Units of a lock were taken. This and the following commands are sent only with `tellsLocks`.
         case acquired(LockID, by: OperationID)
         case released(LockID, by: OperationID)
-        /// Something ready could not start because a lock is taken; nil: because there is no slot.
+        /// A ready row could not start because a lock is taken; nil if there is no slot.
         case waiting(OperationID, on: LockID?)
-        /// Everything that it depends on has ended; it waits for slots and locks only.
+        /// All dependencies have ended; the row waits only for slots and locks.
         case ready(OperationID)
     }
 
@@ -133,87 +133,90 @@ package struct OperationScheduler: Sendable {
         case rejected
         case ready, executing, stopping, backingOff, finished
 
-        /// Whether an answer or a point in time is enough to go on from here.
+        /// True if the row goes on after an answer or at a point in time.
         var isAwaited: Bool { self == .deciding || self == .backingOff }
     }
 
     struct State: Sendable {
         var phase = Phase.blocked
-        /// Whether it was asked to stop by its own id. That holds in all rounds of what is around it.
+        /// True if it was stopped by its own id. This applies to all rounds of the enclosing groups.
         var isCancelled = false
-        /// The outcome of a finished row; between attempts, that of the last one.
+        /// The outcome of a finished row; between attempts, that of the last attempt.
         var outcome = OperationOutcome.success
-        /// Why it is being stopped, or the cause of its outcome.
+        /// The reason for its stop, or the cause of its outcome.
         var cause = OperationCause.itself
-        /// Prerequisites that have not ended.
+        /// The number of prerequisites that have not ended.
         var pendingNeeds: UInt32 = 0
     }
 
     var graph: OperationGraph
     var dependents = Adjacency()
     var needs = Adjacency()
-    /// Whether `acquired`, `released`, `waiting` and `ready` are told.
+    /// True if the commands `acquired`, `released`, `waiting` and `ready` are sent.
     package var tellsLocks = false
     var width: Int
-    /// Operations and errands that hold a slot.
+    /// The number of operations and errands that hold a slot.
     var running = 0
     var errands = Errands()
     var states: [State] = []
     var groups: [GroupState] = []
     var ready = ReadyQueue()
-    /// Groups that are ready and do not wait for their turn. They start after all ends so far have been told, so that a
-    /// new round correctly counts what it still has to wait for.
+    /// Groups that are ready and do not wait for their turn. They start after all ends so far have been reported, so
+    /// that a new round counts correctly what it still has to wait for.
     var readyGroups = ReadyQueue()
     var locks = LockTable()
-    /// How many rows are being decided, expanded or concluded, or wait for another attempt: something will happen.
+    /// The number of rows whose decision, expansion or conclusion is awaited, or that wait for another attempt:
+    /// something will happen.
     var awaited = 0
-    /// How many groups take `added` members, and how many external operations have not ended: something may happen.
+    /// The numbers of groups that accept `added` members and of external operations that have not ended: something
+    /// may happen.
     var openGroups = 0
     var unfinishedExternals = 0
-    /// How many rows have ended since the last `removeEnded`.
+    /// The number of rows that have ended since the last `removeEnded`.
     package internal(set) var endedCount = 0
     let holderRule: HolderRule
     let knowsAllNeeds: Bool
     let groupsWaitForTheirTurn: Bool
     var holders = HolderTable()
-    /// Attempts and rounds of what may be tried again and has started.
+    /// The progress of everything that may be tried again and has started.
     var progress: [OperationID: RetryProgress] = [:]
     var jitter: JitterGenerator
-    /// For rows that are not run: the failure, timeout or cancel that ruled them out.
+    /// For rows that were not run: the failure, timeout or cancel that ruled them out.
     var roots: [OperationID: OperationID] = [:]
-    /// By the group that judges its members together; none before the first of them is known.
+    /// By the group that judges its members together; no entry until a member's condition is known or a member has
+    /// ended.
     var juries: [OperationID: Jury] = [:]
     /// By the group whose members run in sequence.
     var sequences: [OperationID: SequenceMemory] = [:]
-    /// How hooks ended, by the group whose hooks they are.
+    /// The ends of hooks, by the group that has them.
     var hookEnds: [OperationID: FirstEnds] = [:]
     /// Rows whose conditions wait for the end of a suspension.
     var held: [OperationID] = []
-    /// Whether everything was asked to stop; suspensions are then ignored.
+    /// True once everything was asked to stop; suspensions are then ignored.
     var isCancelled = false
     var isAborted = false
     var clocks = Clocks()
-    /// Deadlines and back-offs of operations, and back-offs of groups, on a clock that goes on during a suspension.
+    /// Deadlines and back-offs of operations, and back-offs of groups, on a clock that continues during a suspension.
     var deadlines = DeadlineQueue()
-    /// Time limits of groups, on a clock that stands still during a suspension.
+    /// Time limits of groups, on a clock that stops during a suspension.
     var groupDeadlines = DeadlineQueue()
     var announcedWake: Duration?
-    /// The earliest time at which a `time` event is needed; nil if none is, or after the end of `.root`.
+    /// The earliest time at which a `time` event is needed; nil if none is needed, and after the end of `.root`.
     package internal(set) var nextDeadline: Duration?
-    /// Rows whose end has not yet been told to dependents and groups. A worklist, because chains may be long.
+    /// Rows whose end has not been reported to dependents and groups. A worklist, because chains may be long.
     var ended: [OperationID] = []
     var commands: [Command] = []
 
-    /// `width` is how many operations may run at once, at least 1; `seed` decides the jitter of back-offs.
-    /// O(rows + edges).
+    /// Creates a scheduler that runs up to `width` operations at once, at least 1; `seed` determines the jitter of
+    /// back-offs. O(rows + edges).
     ///
-    /// A group starts as soon as everything it depends on has ended. With `groupsWaitForTheirTurn`, it starts when an
-    /// operation in its place would: when there is room for one, and nothing that is ready comes before it. It never
-    /// takes a slot.
+    /// A group starts as soon as all its dependencies have ended. With `groupsWaitForTheirTurn`, it starts when an
+    /// operation in its position would: when there is room for one and no ready row precedes it. It never takes a
+    /// slot.
     ///
     /// A group that takes a mutex or one of a few places must not hold up what its members depend on. If
-    /// `knowsAllNeeds`, it starts after that as far as it has to, which follows from the edges of the graph. Where
-    /// edges may come later, or lead through other schedulers, the caller links such groups itself.
+    /// `knowsAllNeeds`, it starts after those dependencies as far as it has to, which follows from the edges of the
+    /// graph. Where edges may come later, or lead through other schedulers, the caller must link such groups itself.
     package init(
         _ graph: consuming OperationGraph, width: Int, seed: UInt64 = 0, groupsWaitForTheirTurn: Bool = false,
         knowsAllNeeds: Bool = true
@@ -251,25 +254,25 @@ package struct OperationScheduler: Sendable {
         states[id.row].phase == .finished ? states[id.row].cause : nil
     }
 
-    /// Whether something waits for slots and locks only.
+    /// True if a row waits only for slots and locks.
     package func isReady(_ id: OperationID) -> Bool { states[id.row].phase == .ready }
 
-    /// Whether everything has ended.
+    /// True if everything has ended.
     @inline(__always)
     package var isFinished: Bool { states[0].phase == .finished }
 
     /// The number of rows, including those added since the beginning.
     package var count: Int { states.count }
 
-    /// Handles an event and returns the commands that follow. `time` is measured from any fixed point and never goes
-    /// back. After the end of `.root`, nothing happens.
+    /// Handles an event and returns the resulting commands. `time` is measured from any fixed point and must not go
+    /// back. After the end of `.root`, does nothing.
     package mutating func handle(_ event: Event, at time: Duration) -> [Command] {
         var commands: [Command] = []
         handle(event, at: time, into: &commands)
         return commands
     }
 
-    /// The same, with the commands appended to the caller's buffer.
+    /// Handles an event and appends the commands to the caller's buffer.
     package mutating func handle(_ event: Event, at time: Duration, into buffer: inout [Command]) {
         clocks.advance(to: time)
         guard !isFinished else { return }
@@ -279,7 +282,7 @@ package struct OperationScheduler: Sendable {
         swap(&commands, &buffer)
     }
 
-    /// Handles events that come at one moment: nothing starts before all of them have been taken in.
+    /// Handles simultaneous events: nothing starts before all of them have been applied.
     package mutating func handle(_ events: [Event], at time: Duration, into buffer: inout [Command]) {
         clocks.advance(to: time)
         guard !isFinished else { return }
@@ -289,8 +292,8 @@ package struct OperationScheduler: Sendable {
         swap(&commands, &buffer)
     }
 
-    /// Adds one operation to a group that is open or running, as `added` does, for a fraction of what that costs.
-    /// Returns its id. Not to be called after the end of `.root`.
+    /// Adds one operation to an open or running group, like `added` but much cheaper, and returns its id. Must not be
+    /// called after the end of `.root`.
     package mutating func add(
         _ options: OperationGraph.Options, to group: OperationID, needs: [(OperationID, DependencyKind)] = [],
         at time: Duration, into buffer: inout [Command]
@@ -305,7 +308,7 @@ package struct OperationScheduler: Sendable {
         return id
     }
 
-    /// Does everything that follows from a change.
+    /// Carries out everything that follows from a change.
     private mutating func goOn() {
         settle()
         if isStalled { endAsStalled() }
@@ -352,7 +355,7 @@ package struct OperationScheduler: Sendable {
         }
     }
 
-    /// Makes the state of rows that are new in the graph.
+    /// Creates the state of rows that are new in the graph.
     mutating func addState(of table: RowTable) {
         var table = table
         addLocks(of: &table)
@@ -379,7 +382,7 @@ package struct OperationScheduler: Sendable {
         }
     }
 
-    /// The same for one operation.
+    /// Creates the state of one new operation.
     mutating func addState(of id: OperationID, _ asked: [LockRequest], _ prerequisites: [(OperationID, DependencyKind)])
     {
         if !asked.isEmpty {
@@ -396,13 +399,13 @@ package struct OperationScheduler: Sendable {
         for (prerequisite, kind) in prerequisites {
             let hasEnded = states[prerequisite.row].phase == .finished
             if !hasEnded { state.pendingNeeds += 1 }
-            // What has ended for good has nothing to tell.
+            // A prerequisite that has ended for good has nothing to report.
             if !hasEnded || mayBeReset(prerequisite) { dependents.append(id, kind, to: prerequisite) }
         }
         states.append(state)
     }
 
-    /// Notes the locks of new rows. Groups that hold mutexes wait for more than they name.
+    /// Records the locks of new rows. Groups that hold mutexes wait for more than they name.
     private mutating func addLocks(of table: inout RowTable) {
         switch holderRule {
         case .takesEverything:
@@ -417,17 +420,17 @@ package struct OperationScheduler: Sendable {
         }
     }
 
-    /// Which locks a group that names mutexes takes when it starts.
+    /// The locks that a group that names mutexes takes when it starts.
     enum HolderRule: Sendable {
-        /// Those that it or anything inside it names, once everything outside that something inside depends on has
-        /// ended.
+        /// The locks that it or anything inside it names, once everything outside on which something inside depends
+        /// has ended.
         case takesEverything
-        /// Those that it names itself, while its members wait for the others. Runs can stall by that; only for the test
-        /// that shows it.
+        /// The locks that it names itself, while its members wait for the others. Runs can stall that way; only for
+        /// the test that demonstrates it.
         case takesItsOwn
     }
 
-    /// Makes every change of a phase, so that the counts of awaited and finished rows are right.
+    /// Makes every change of a phase, so that the counts of awaited and ended rows are right.
     mutating func move(_ id: OperationID, to phase: Phase) {
         if states[id.row].phase.isAwaited { awaited -= 1 }
         if phase.isAwaited { awaited += 1 }

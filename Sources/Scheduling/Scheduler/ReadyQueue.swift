@@ -1,11 +1,11 @@
 internal import HeapModule
 
-/// Ready operations, highest priority first, then in row order. Entries are never removed from the middle; whoever pops
-/// one checks whether it is still ready.
+/// Ready operations, highest priority first, then in row order. Entries are never removed from the middle: after
+/// `pop`, check whether the entry is still ready.
 struct ReadyQueue: Sendable {
-    /// Entries that came in order, as nearly all do: a comparison to add one and one to remove it.
+    /// Entries that were added in order, as nearly all are: one comparison to add and one to remove.
     private var run: [UInt64] = []
-    /// How many of `run` are gone.
+    /// The number of entries of `run` that are gone.
     private var taken = 0
     private var heap = Heap<UInt64>()
 
@@ -28,7 +28,7 @@ struct ReadyQueue: Sendable {
         return Self.id(next)
     }
 
-    /// Drops the entries of rows that were removed.
+    /// Drops the entries of removed rows.
     mutating func renumber(by renumbering: RowRenumbering) {
         func renumbered(_ key: UInt64) -> UInt64? {
             renumbering[Self.id(key)].map { key & ~0xFFFF_FFFF | UInt64($0.value) }

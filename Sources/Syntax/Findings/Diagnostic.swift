@@ -1,4 +1,4 @@
-/// One finding about a text: where, what was found, what would be accepted, and the fix.
+/// One finding about a text: its place, what was found, what would be accepted, and the fix.
 ///
 /// Messages start lower-case, quote user text in backticks and end without a full stop.
 package struct Diagnostic: Sendable {
@@ -6,7 +6,7 @@ package struct Diagnostic: Sendable {
         case error, warning
     }
 
-    /// Another place that explains the finding. `range` is nil where the note concerns no place.
+    /// Another place that explains the finding. `range` is nil if the note concerns no place.
     package struct Note: Sendable {
         package let message: String
         package let range: SourceRange?
@@ -17,7 +17,7 @@ package struct Diagnostic: Sendable {
         }
     }
 
-    /// A change that would make the finding go away.
+    /// A change that removes the cause of the finding.
     package struct Fix: Sendable {
         package struct Edit: Sendable, Hashable {
             package let range: SourceRange
@@ -30,7 +30,7 @@ package struct Diagnostic: Sendable {
         }
 
         package let description: String
-        /// Applied together; empty where only a person can make the change.
+        /// Applied together; empty if the change cannot be made automatically.
         package let edits: [Edit]
 
         package init(_ description: String, edits: [Edit] = []) {
@@ -42,15 +42,15 @@ package struct Diagnostic: Sendable {
     package let severity: Severity
     package let code: DiagnosticCode
     package let message: String
-    /// The file in which the finding is.
+    /// The file that contains the finding.
     package let file: SourceFile
     package let range: SourceRange
     package let notes: [Note]
     package let fix: Fix?
-    /// The file that knows all places that the finding speaks of.
+    /// The file that knows all places in the finding.
     private let files: SourceFile
 
-    /// `file` is the one in which all places are, or the one that brings those along in which they are.
+    /// `file` contains all places, or includes the files that do.
     package init(
         _ code: DiagnosticCode, _ message: String, in file: SourceFile, at range: SourceRange,
         severity: Severity = .error, notes: [Note] = [], fix: Fix? = nil
@@ -65,26 +65,26 @@ package struct Diagnostic: Sendable {
         files = file
     }
 
-    /// The file in which another place is that the finding speaks of.
+    /// The file of another place in the finding.
     package func file(of range: SourceRange) -> SourceFile { files.file(at: range.lowerOffset) }
 
-    /// The same finding with more notes behind its own; `file` is the one that knows their places, nil for the
-    /// finding's.
+    /// Returns the finding with more notes after its own; `file` is the one that knows their places, nil for that of
+    /// the finding.
     package func adding(_ notes: [Note], in file: SourceFile? = nil) -> Diagnostic {
         Diagnostic(code, message, in: file ?? files, at: range, severity: severity, notes: self.notes + notes, fix: fix)
     }
 
-    /// The same finding with another fix.
+    /// Returns the same finding with another fix.
     package func with(_ fix: Fix) -> Diagnostic {
         Diagnostic(code, message, in: files, at: range, severity: severity, notes: notes, fix: fix)
     }
 
-    /// The same finding in other words.
+    /// Returns the same finding in other words.
     package func with(message: String) -> Diagnostic {
         Diagnostic(code, message, in: files, at: range, severity: severity, notes: notes, fix: fix)
     }
 
-    /// The finding about a text whose places are counted from 0 as one about its file, which is brought along.
+    /// Returns a finding whose places count from the start of a text as one about `file`, which contains that text.
     package func moved(to file: SourceFile) -> Diagnostic {
         Diagnostic(
             code, message, in: file, at: range.moved(by: file.start), severity: severity,
@@ -99,10 +99,10 @@ package struct Diagnostic: Sendable {
 }
 
 extension [Diagnostic] {
-    /// Whether any finding makes the workflow invalid; warnings do not.
+    /// True if any finding makes the workflow invalid; warnings do not.
     package var containErrors: Bool { contains { $0.severity == .error } }
 
-    /// In the order of their places; findings at one place keep the order in which they were made.
+    /// Returns the findings in the order of their places; those at one place keep the order in which they were made.
     package func sortedByPlace() -> [Diagnostic] {
         enumerated()
             .sorted { ($0.element.range.start, $0.offset) < ($1.element.range.start, $1.offset) }

@@ -1,15 +1,15 @@
 /// The long form of a kind of finding, for `flowrun explain`.
 package struct DiagnosticExplanation: Sendable {
-    /// A few words: what is wrong.
+    /// The mistake, in a few words.
     package let title: String
-    /// Whole sentences: what it means and why flowrun refuses it.
+    /// The meaning, in whole sentences, and why flowrun refuses it.
     package let meaning: String
-    /// A file that gives the finding; empty where no text can show it.
+    /// A file that has the finding; empty if no text can show it.
     package let example: String
-    /// What to do about it.
+    /// The way to fix it.
     package let remedy: String
 
-    /// Takes the parts of a text file of `Explanations`.
+    /// Parses a text file of `Explanations`.
     fileprivate init(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let end = lines.lastIndex { $0.hasPrefix("Fix: ") } ?? lines.endIndex
@@ -22,13 +22,13 @@ package struct DiagnosticExplanation: Sendable {
 }
 
 extension DiagnosticCode {
-    /// What is wrong, in a few words.
+    /// The mistake, in a few words.
     package var title: String { details.title }
 
     /// The parts of the long form.
     package var details: DiagnosticExplanation { DiagnosticExplanation(text) }
 
-    /// What the finding means, an example, and the way out, as text of several paragraphs.
+    /// The meaning of the finding, an example, and the fix, as text of several paragraphs.
     package var explanation: String { "\(rawValue): \(text)" }
 
     /// The file of `Explanations` that is named after the code.

@@ -1,13 +1,13 @@
 internal import Basics
 
-/// Draws findings for people: the place, what was found, the line with carets, the places that explain it, the fix.
+/// Draws findings: the place, what was found, the line with carets, the places that explain it, the fix.
 ///
 ///     release.yml:7:13: error[FR0203]: unknown dependency `compil`
 ///       7 |     needs: [compil]
 ///         |             ^^^^^^
 ///       note: did you mean `compile`, declared at release.yml:3:5?
 ///
-/// The only place that draws source. Knows nothing of terminals but the colours it is told to use.
+/// The only code that draws source. Knows nothing of terminals except whether to use colours.
 package struct DiagnosticRenderer: Sendable {
     private let style: DiagnosticStyle
 
@@ -59,11 +59,11 @@ package struct DiagnosticRenderer: Sendable {
 }
 
 extension Diagnostic {
-    /// Whether the finding is about a place in the text, not about the file as a whole.
+    /// True if the finding is about a place in the text, false if it is about the file as a whole.
     package var hasPlace: Bool { code != .unreadableFile && code != .fileTooLarge }
 }
 
-/// The escape sequences of each part; empty strings where there is no colour.
+/// The escape sequences of each part; empty strings without colours.
 struct DiagnosticStyle: Sendable {
     var bold = ""
     var faint = ""

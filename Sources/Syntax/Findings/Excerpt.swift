@@ -1,6 +1,7 @@
 internal import Basics
 
-/// One line of source as it can be shown, and where under it the carets go. Widths are columns of a terminal.
+/// One line of source in a form that can be shown, and the place of the carets below it. Widths are columns of a
+/// terminal.
 struct Excerpt {
     /// From 1.
     let line: Int
@@ -10,14 +11,14 @@ struct Excerpt {
     let caretIndent: Int
     let caretWidth: Int
 
-    /// What a line may take before it is cut around the carets.
+    /// The width above which a line is cut around the carets.
     private static let widthLimit = 100
     private static let contextBeforeCarets = 40
     /// More bytes than fit on a line in any script; a file of one line has millions.
     private static let byteLimit = 1024
     private static let tabWidth = 4
 
-    /// A range over several lines is shown by its first one. The file is the one that holds it.
+    /// Shows only the first line of a range over several lines. `file` is the one that contains the range.
     init(of range: SourceRange, in file: SourceFile) {
         let start = min(range.lowerOffset - file.start, file.bytes.count)
         let end = range.upperOffset - file.start
@@ -88,7 +89,7 @@ struct ShownText {
 
     var string: String { pieces.map(\.text).joined() }
 
-    /// As much of the start as fits.
+    /// The longest start that fits.
     func prefix(fitting limit: Int) -> ShownText {
         var result = ShownText.empty
         for piece in pieces {
@@ -98,7 +99,7 @@ struct ShownText {
         return result
     }
 
-    /// As much of the end as fits.
+    /// The longest end that fits.
     func suffix(fitting limit: Int) -> ShownText {
         var kept = 0
         var taken = 0

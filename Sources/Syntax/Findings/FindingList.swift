@@ -1,9 +1,9 @@
-/// Collects findings up to a limit, because no one reads the thousandth and a hostile file makes millions.
+/// Collects findings up to a limit: a thousand are more than enough to read, and a hostile file makes millions.
 ///
-/// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid. What is
-/// said of one place twice, because the place is used twice, is kept once.
+/// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid. A
+/// finding that repeats at one place, because the place is used twice, is kept once.
 package struct FindingList: Sendable {
-    /// How many of each severity are kept.
+    /// The number of findings that are kept of each severity.
     package static let limit = 1000
 
     private var kept: [Diagnostic] = []
@@ -22,10 +22,10 @@ package struct FindingList: Sendable {
     /// True if no further error is kept, so that a caller need not compose one.
     package var isFull: Bool { errors >= Self.limit }
 
-    /// How many findings are kept.
+    /// The number of findings that are kept.
     package var count: Int { kept.count }
 
-    /// Keeps the finding unless the limit of its severity is reached; only then is it made at all.
+    /// Makes and keeps a finding, unless the limit of its severity is reached.
     package mutating func add(_ severity: Diagnostic.Severity, _ finding: () -> Diagnostic) {
         if (severity == .error ? errors : warnings) < Self.limit {
             let finding = finding()
@@ -36,19 +36,19 @@ package struct FindingList: Sendable {
         if severity == .error { errors += 1 } else { warnings += 1 }
     }
 
-    /// Adds the findings of another list, which left out no more than this one would.
+    /// Adds the findings of another list, which has left out no more than this one would.
     package mutating func append(_ other: FindingList) {
         for finding in other.kept { add(finding.severity) { finding } }
         errors += other.errors - other.kept.count { $0.severity == .error }
         warnings += other.warnings - other.kept.count { $0.severity == .warning }
     }
 
-    /// Whether a finding kept since there were `count` of them fulfils a condition.
+    /// True if a finding that was kept since there were `count` of them fulfils a condition.
     package func contains(since count: Int, where condition: (Diagnostic) -> Bool) -> Bool {
         kept[count...].contains(where: condition)
     }
 
-    /// The findings in the order of their places, the last one with a note about those that were left out.
+    /// The findings in the order of their places, the last one with a note on the number of those left out.
     package var sorted: [Diagnostic] {
         if kept.count < 2 { return kept }
         let omitted = errors + warnings - kept.count

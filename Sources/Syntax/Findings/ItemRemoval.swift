@@ -1,6 +1,6 @@
 extension Diagnostic.Fix {
-    /// Takes an item out of a YAML list, with the comma or the line that it needs; without an edit where the file has
-    /// it in another form.
+    /// Removes an item from a YAML list, with its comma or its line; has no edit if the file writes the list in
+    /// another form.
     package static func removingItem(
         at range: SourceRange, in file: SourceFile, _ description: String
     ) -> Diagnostic.Fix {

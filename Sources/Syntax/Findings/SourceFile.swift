@@ -4,17 +4,17 @@ import Synchronization
 
 /// A text and its name; knows where its lines start and nothing about what the text means.
 ///
-/// A file may bring others along that are read with it. Their places follow its own, as if all were one long text, so
-/// that a place tells which file it is in. Whoever asks the first file about a place is answered by the right one.
+/// A file may include others that are read with it. Their places follow its own, as if all were one long text, so
+/// that a place determines its file. The first file answers questions about all places.
 package final class SourceFile: Sendable {
     /// The name as the user wrote it, shown in every place.
     package let name: String
     /// The raw bytes. The place of the first one is `start`.
     package let bytes: [UInt8]
-    /// The place of the first byte; 0 for a file that no other brings along.
+    /// The place of the first byte; 0 for a file that is not included by another.
     package let start: Int
     private let lineStarts = Mutex<[UInt32]?>(nil)
-    /// What the file brings along, in the order of places.
+    /// The included files, in the order of places.
     private let others = Mutex<[SourceFile]>([])
 
     package init(name: String, bytes: [UInt8]) {
@@ -29,7 +29,7 @@ package final class SourceFile: Sendable {
         self.start = start
     }
 
-    /// Brings another file along; nil where all files together would be larger than places can count, 4 GiB.
+    /// Includes another file; nil if all files together would be larger than places can count, 4 GiB.
     package func add(name: String, bytes: [UInt8]) -> SourceFile? {
         others.withLock { others in
             let start = (others.last ?? self).end + 1
@@ -40,16 +40,16 @@ package final class SourceFile: Sendable {
         }
     }
 
-    /// The file in which a place is: this one, or one that it brings along.
+    /// The file that contains a place: this one, or one that it includes.
     package func file(at offset: Int) -> SourceFile {
         guard offset > end else { return self }
         return others.withLock { others in others.last { $0.start <= offset } } ?? self
     }
 
-    /// The file and those that it brings along.
+    /// The file and those that it includes.
     package var all: [SourceFile] { [self] + others.withLock { $0 } }
 
-    /// Where a text that is not empty could go on.
+    /// The place after the last byte.
     private var end: Int { start + bytes.count }
 
     package convenience init(name: String, text: String) {
@@ -92,7 +92,7 @@ package final class SourceFile: Sendable {
         return file.lineIndex(at: offset - file.start) + 1
     }
 
-    /// The bytes of a line (numbered from 1) without its line end; nil where there is no such line.
+    /// The bytes of a line (numbered from 1) without its line end; nil if there is no such line.
     package func line(_ number: Int) -> ArraySlice<UInt8>? {
         let bounds: Range<Int>? = withLineStarts { starts in
             guard number >= 1, number <= starts.count else { return nil }
@@ -126,5 +126,107 @@ package final class SourceFile: Sendable {
             starts = found
             return body(found)
         }
+    }
+}
+
+extension SourceFile {
+    /// The largest file that is read, in bytes: 64 MiB.
+    package static let sizeLimit = 64 << 20
+
+    /// Reads a file, or standard input if `path` is `-` (named `<stdin>` in places).
+    ///
+    /// Never waits for a pipe or a device, because those are refused by their kind; standard input is read to its
+    /// end. If the file cannot be read, the diagnostic says why and `file` is empty.
+    package static func read(_ path: String) -> (file: SourceFile, diagnostic: Diagnostic?) {
+        let name = path == "-" ? "<stdin>" : path
+        do throws(ReadingError) {
+            return (SourceFile(name: name, bytes: try path == "-" ? readStandardInput() : readFile(path)), nil)
+        } catch {
+            let file = SourceFile(name: name, bytes: [])
+            return (
+                file, Diagnostic(error.code, error.message, in: file, at: .beginning, fix: error.fix.map { .init($0) })
+            )
+        }
+    }
+
+    private struct ReadingError: Error {
+        var code = DiagnosticCode.unreadableFile
+        var message: String
+        var fix: String?
+
+        static func tooLarge(_ size: Int?) -> ReadingError {
+            let found = size.map { "the file has \(($0 + (1 << 20) - 1) >> 20) MiB" } ?? "the input goes on"
+            return ReadingError(
+                code: .fileTooLarge, message: "\(found), at most \(sizeLimit >> 20) MiB are read",
+                fix: "split the workflow into several files")
+        }
+
+        static func system(_ operation: String, _ number: Int32) -> ReadingError {
+            ReadingError(message: "cannot \(operation): \(String(cString: strerror(number)))")
+        }
+    }
+
+    private static func readFile(_ path: String) throws(ReadingError) -> [UInt8] {
+        // Non-blocking, so that opening a fifo without a writer returns at once.
+        let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw errno == ENOENT ? ReadingError(message: "there is no such file") : .system("open the file", errno)
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system("look at the file", errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR:
+            throw ReadingError(
+                message: "this is a directory, expected a workflow file", fix: "name the file in it")
+        default:
+            throw ReadingError(
+                message: "this is neither a file nor a directory, expected a workflow file",
+                fix: "to read from a pipe, give `-` and connect it to standard input")
+        }
+        guard status.st_size <= sizeLimit else { throw .tooLarge(Int(status.st_size)) }
+        return try readToEnd(descriptor, expecting: Int(status.st_size))
+    }
+
+    private static func readStandardInput() throws(ReadingError) -> [UInt8] {
+        try readToEnd(STDIN_FILENO, expecting: 0)
+    }
+
+    /// Takes one read and no copy if `size` is right; more if the input is longer or of unknown length.
+    private static func readToEnd(_ descriptor: Int32, expecting size: Int) throws(ReadingError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var capacity = max(size, 64 << 10) + 1
+        while true {
+            var failure: Int32 = 0
+            bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                count = buffer.update(fromContentsOf: bytes)
+                failure = fill(buffer, &count, from: descriptor)
+            }
+            guard failure == 0 else { throw .system("read the file", failure) }
+            guard bytes.count <= sizeLimit else { throw .tooLarge(nil) }
+            guard bytes.count == capacity else { return bytes }
+            // One byte more than the limit, so that exceeding it shows.
+            capacity = min(capacity * 2, sizeLimit + 1)
+        }
+    }
+
+    /// Reads until the buffer is full or the input ends; returns the errno of a failure, or 0.
+    private static func fill(
+        _ buffer: UnsafeMutableBufferPointer<UInt8>, _ count: inout Int, from descriptor: Int32
+    ) -> Int32 {
+        while count < buffer.count, let base = buffer.baseAddress {
+            let got = Glibc.read(descriptor, base + count, buffer.count - count)
+            if got == 0 { return 0 }
+            if got > 0 {
+                count += got
+            } else if errno == EAGAIN {
+                var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                poll(&ready, 1, -1)
+            } else if errno != EINTR {
+                return errno
+            }
+        }
+        return 0
     }
 }

@@ -21,7 +21,7 @@ package struct SourceRange: Hashable, Sendable {
         SourceRange(start: start, end: Swift.max(end, other.end))
     }
 
-    /// The same text of a file whose first byte is at another place.
+    /// Returns the range moved by a distance, for a file whose first byte is at another place.
     package func moved(by distance: Int) -> SourceRange {
         SourceRange(lowerOffset + distance..<upperOffset + distance)
     }
@@ -30,7 +30,7 @@ package struct SourceRange: Hashable, Sendable {
     package var upperOffset: Int { Int(end) }
 }
 
-/// A place as people and editors count it: line and column from 1, columns in Unicode scalars.
+/// A place as editors count it: line and column from 1, columns in Unicode scalars.
 package struct SourceLocation: Hashable, Comparable, Sendable {
     package let line: Int
     package let column: Int

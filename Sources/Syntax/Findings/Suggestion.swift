@@ -1,32 +1,33 @@
 /// Suggestions for misspelt words.
 ///
-/// A value of it counts its work and makes no more suggestions once that is spent, so that a file of nothing but
-/// unknown names is refused in linear time.
+/// A value counts its work and makes no more suggestions once that is spent, so that a file of nothing but unknown
+/// names is refused in linear time.
 package struct Suggestion: Sendable {
-    /// Bytes that may still be compared.
+    /// The number of bytes that may still be compared.
     private(set) var workLeft: Int
 
-    /// Whether collecting further candidates is useless.
+    /// True if collecting further candidates is useless.
     package var isSpent: Bool { workLeft <= 0 }
 
     package init(work: Int = 4 << 20) { workLeft = work }
 
-    /// The candidate nearest to `word`, or nil where none is near or the work is spent. Ties go to the first candidate.
+    /// Returns the candidate nearest to `word`; nil if none is near or the work is spent. Ties go to the first
+    /// candidate.
     package mutating func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         guard !isSpent else { return nil }
         var search = Search(word)
         for candidate in candidates {
             search.compare(candidate)
-            // Looking at a candidate is work as well.
+            // Visiting a candidate is work as well.
             workLeft -= candidate.utf8.count + 8
             guard !isSpent else { break }
         }
         return search.best
     }
 
-    /// The candidate nearest to `word`, or nil where none is near: one edit in two letters or more, two in six. Ties go
-    /// to the first candidate. O(candidates); where a file decides how many candidates and how many words there are, ask
-    /// a value instead.
+    /// Returns the candidate nearest to `word`; nil if none is near: one edit in two letters or more, two in six.
+    /// Ties go to the first candidate. O(candidates); if a file decides the number of candidates and of words, use a
+    /// value instead.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         var search = Search(word)
         for candidate in candidates { search.compare(candidate) }
@@ -47,7 +48,7 @@ package struct Suggestion: Sendable {
         }
 
         mutating func compare(_ candidate: String) {
-            // A scalar has at most four bytes; what differs more in length is not even read.
+            // A scalar has at most four bytes; a candidate that differs more in length is not even read.
             guard limit >= 0, abs(candidate.utf8.count - size) <= 4 * limit else { return }
             let other = Array(candidate.lowercased().unicodeScalars)
             guard let distance = Suggestion.distance(letters, other, limit: limit) else { return }
@@ -56,8 +57,8 @@ package struct Suggestion: Sendable {
         }
     }
 
-    /// Optimal string alignment, in which insertions, deletions, substitutions and swaps of neighbours each count one;
-    /// nil where there are more than `limit` of them. O(length * limit).
+    /// Returns the optimal string alignment distance, in which insertions, deletions, substitutions and swaps of
+    /// neighbours each count one; nil if it is more than `limit`. O(length * limit).
     static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar], limit: Int) -> Int? {
         guard abs(left.count - right.count) <= limit else { return nil }
         let tooFar = limit + 1
@@ -65,7 +66,7 @@ package struct Suggestion: Sendable {
         var last = (0...right.count).map { min($0, tooFar) }
         var current = beforeLast
         for row in left.indices {
-            // Only around the diagonal can anything be within the limit.
+            // Only places around the diagonal can be within the limit.
             let columns = max(0, row - limit)..<min(right.count, row + limit + 1)
             current[columns.lowerBound] = columns.lowerBound == 0 ? min(row + 1, tooFar) : tooFar
             var least = current[columns.lowerBound]
@@ -86,21 +87,21 @@ package struct Suggestion: Sendable {
     }
 }
 
-/// The small grammar of messages.
+/// Builds phrases for messages.
 package enum Phrase {
-    /// User text in backticks, cut where it is long, its line ends shown as a sign.
+    /// User text in backticks, shortened if it is long, its line ends shown as a sign.
     package static func quoted(_ text: String, limit: Int = 60) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "␤")
         return line.unicodeScalars.count <= limit ? "`\(line)`" : "`\(String(line.unicodeScalars.prefix(limit - 1)))…`"
     }
 
-    /// How many words a list names before it counts the rest.
+    /// The largest number of words that a list names before it counts the rest.
     package static let listLimit = 12
 
     /// "`a`, `b` or `c`", "`a`, `b` or 9 more".
     package static func alternatives(_ words: some Collection<String>) -> String { list(words, "or") }
 
-    /// "`a`, `b` and `c`", "`a`, `b` and 9 more". `count` is how many there are where the words are only the first.
+    /// "`a`, `b` and `c`", "`a`, `b` and 9 more". `count` is the total number if the words are only the first.
     package static func all(_ words: some Collection<String>, of count: Int? = nil) -> String {
         list(words, "and", of: count)
     }

@@ -1,12 +1,12 @@
 internal import Basics
 
-/// The keys of a mapping that is being read, to find the one that comes twice. Holds rows, not texts.
+/// The keys of a mapping that is being read, to find repeated ones. Holds rows, not texts.
 ///
 /// A few keys are compared with each other as they come. Many are only hashed as they come, and compared at the end,
-/// group by group of their hashes: a table of all keys is larger than what a processor keeps at hand, so that looking
-/// into it for each key costs more than all of this.
+/// in groups by their hashes: a table of all keys exceeds the processor's cache, so that a look-up for each key costs
+/// more than all of this.
 struct SeenKeys {
-    /// Up to here comparing with every key is cheaper than hashing.
+    /// Up to this number, comparing with every key is cheaper than hashing.
     private static let fewLimit = 8
 
     private var count = 0
@@ -14,10 +14,10 @@ struct SeenKeys {
     /// All keys once they are many, in file order: the upper half of a hash, then the row.
     private var many: [UInt64] = []
 
-    /// Whether `duplicates` may find any.
+    /// True if `duplicates` may find any.
     var areMany: Bool { !many.isEmpty }
 
-    /// Adds a key; the row of the one that says the same, where that is known already.
+    /// Adds a key. Returns the row of an equal key, if that is known already.
     mutating func insert(
         _ key: UInt32, _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
     ) -> UInt32? {
@@ -34,7 +34,7 @@ struct SeenKeys {
         return nil
     }
 
-    /// The keys that `insert` did not tell of, each with the first that says the same, in file order.
+    /// Returns the repeated keys that `insert` did not report, each with the first equal one, in file order.
     func duplicates(
         _ rows: borrowing YAMLRows, _ source: UnsafeBufferPointer<UInt8>, _ copiedText: [UInt8]
     ) -> [(key: UInt32, first: UInt32)] {
@@ -63,7 +63,7 @@ struct SeenKeys {
         return found.sorted { $0.key < $1.key }
     }
 
-    /// Hands over the entries whose hashes begin alike, some hundred at a time, each group in file order.
+    /// Calls the body with the entries whose hashes begin alike, some hundred at a time, each group in file order.
     private func forEachGroup(_ body: (ArraySlice<UInt64>) -> Void) {
         var bits = 0
         while many.count >> bits > 512 { bits += 1 }
@@ -101,7 +101,7 @@ struct SeenKeys {
 }
 
 extension YAMLRows {
-    /// The row that holds what a key says.
+    /// The row with the content of a key; for an alias, that of the anchored node.
     func content(ofKey key: UInt32) -> YAMLRow { self[key].kind == .alias ? self[self[key].link] : self[key] }
 
     func withKeyBytes<Result>(
@@ -113,7 +113,8 @@ extension YAMLRows {
 }
 
 extension YAMLTreeBuilder {
-    /// Reports and marks a key that is not a name: a collection, a merge key; returns whether it was one.
+    /// Reports and marks a key that is not a name: a collection, a merge key. Also marks an alias that has been
+    /// reported. Returns true if it was one of these.
     mutating func refuseOddKey(_ key: UInt32) -> Bool {
         let row = rows.content(ofKey: key)
         let place = Int(rows[key].start)..<Int(rows[key].end)
@@ -130,7 +131,7 @@ extension YAMLTreeBuilder {
                 .mergeKeyRefused, "merge keys are not accepted", at: place,
                 fix: .init("write the keys out, or put what all steps share under `defaults`"))
         } else if row.kind == .invalid {
-            // The alias was reported.
+            // The alias has been reported.
         } else {
             return false
         }

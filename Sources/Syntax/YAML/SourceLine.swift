@@ -1,4 +1,4 @@
-/// One line of the source, to tell what is wrong on it. Offsets count from the start of the file.
+/// One line of the source, to find the mistake on it. Offsets count from the start of the file.
 struct SourceLine {
     let source: [UInt8]
     /// Without the line end.
@@ -14,10 +14,10 @@ struct SourceLine {
         range = start..<end
     }
 
-    /// Where the first character that is not a blank stands; the line's end on a blank line.
+    /// The offset of the first character that is not a blank; the line's end for a blank line.
     var contentStart: Int { range.first { !Self.isBlank(source[$0]) } ?? range.upperBound }
 
-    /// The blanks the line begins with.
+    /// The blanks at the start of the line.
     var indentation: Range<Int> { range.lowerBound..<contentStart }
 
     /// The nearest line above that is neither blank nor a comment.
@@ -42,7 +42,7 @@ struct SourceLine {
         return nil
     }
 
-    /// Where the `\n` of the line is; the end of the text on the last one.
+    /// The offset of the line's `\n`; the end of the text for the last line.
     private var lineEnd: Int {
         let end = range.upperBound
         return end + 1 < source.count && source[end] == UInt8(ascii: "\r") ? end + 1 : end
@@ -54,7 +54,7 @@ struct SourceLine {
         return source[above.text(from: above.contentStart)].last == UInt8(ascii: ":")
     }
 
-    /// Where `text` begins first in a part of the line.
+    /// The offset at which `text` first occurs in a part of the line.
     func firstOffset(of text: String, in part: Range<Int>) -> Int? {
         let text = Array(text.utf8)
         guard part.count >= text.count else { return nil }
@@ -70,7 +70,7 @@ struct SourceLine {
         return start..<max(start, end)
     }
 
-    /// The value behind the line's first `key: `, comment and blanks left out; nil where there is none.
+    /// The value after the line's first `key: `, without comment and blanks; nil if there is none.
     func value(before end: Int) -> Range<Int>? {
         guard let colon = firstOffset(of: ": ", in: contentStart..<max(contentStart, end)) else { return nil }
         var start = colon + 2
@@ -78,13 +78,13 @@ struct SourceLine {
         return text(from: start)
     }
 
-    /// Whether a value that begins with `sign` starts at a place: behind `: `.
+    /// True if a value that begins with `sign` starts at a place: after `: `.
     func isValueStart(_ place: Int, of sign: Unicode.Scalar) -> Bool {
         guard source[place] == UInt8(ascii: sign), Self.isBlank(source[place - 1]) else { return false }
         return source[range.lowerBound..<place].last { !Self.isBlank($0) } == UInt8(ascii: ":")
     }
 
-    /// Whether a part of the line could be a key of the format: letters, digits, `_` and `-`.
+    /// True if a part of the line could be a key of the format: letters, digits, `_` and `-`.
     func isWord(_ part: Range<Int>) -> Bool {
         !part.isEmpty
             && source[part].allSatisfy { byte in

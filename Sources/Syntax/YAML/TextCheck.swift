@@ -1,4 +1,4 @@
-/// Looks at the bytes before the YAML parser does: a workflow file is UTF-8 without control characters.
+/// Checks the bytes before the YAML parser reads them: a workflow file is UTF-8 without control characters.
 struct TextCheck {
     private(set) var isASCII = true
     private(set) var diagnostics: [Diagnostic] = []
@@ -32,8 +32,8 @@ struct TextCheck {
         let raw = UnsafeRawBufferPointer(bytes)
         while offset + 8 <= bytes.count {
             let word = raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            // Most words hold nothing but printable ASCII, which one look tells: what one byte takes from the next or
-            // adds to it makes that one suspect at worst.
+            // Most words hold nothing but printable ASCII, which a single test shows: a carry or borrow between bytes
+            // makes a byte suspect at worst.
             if ((word &- every(0x20)) | (word &+ every(0x01)) | word) & highBits == 0 {
                 offset += 8
                 continue
@@ -62,7 +62,7 @@ struct TextCheck {
         byte >= 0x20 ? byte <= 0x7E : byte == 9 || byte == 10 || byte == 13
     }
 
-    /// Reports what is wrong with the character at `offset`, if anything, and returns its length.
+    /// Reports a mistake in the character at `offset`, if there is one, and returns the length of the character.
     private mutating func checkScalar(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int) -> Int {
         let first = bytes[offset]
         if first < 0x80 {
@@ -90,7 +90,7 @@ struct TextCheck {
         return length
     }
 
-    /// The scalar value at `offset` and how many bytes it takes; nil where the bytes are not UTF-8.
+    /// Returns the scalar value at `offset` and its length in bytes; nil if the bytes are not UTF-8.
     private static func decode(_ bytes: UnsafeBufferPointer<UInt8>, at offset: Int) -> (value: UInt32, length: Int)? {
         let first = bytes[offset]
         let length = first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : first < 0xF5 ? 4 : 0

@@ -1,15 +1,15 @@
-/// A view of one node inside `YAMLDocument.withRoot`; sixteen bytes, reads its text only when asked.
+/// A view of one node inside `YAMLDocument.withRoot`; sixteen bytes, reads its text only on demand.
 package struct YAMLNode {
     package enum Kind: Sendable {
         case scalar, sequence, mapping
-        /// Reported by the parser already; readers say nothing more about it.
+        /// Reported by the parser already; readers report nothing more about it.
         case invalid
     }
 
     private let memory: UnsafePointer<YAMLMemory>
-    /// Where the node stands: the row of the alias, if it is one.
+    /// The row at the node's place: that of the alias, if it is one.
     private let place: UInt32
-    /// The row of what it says.
+    /// The row of its content.
     private let row: UInt32
 
     init(memory: UnsafePointer<YAMLMemory>, place: UInt32) {
@@ -30,17 +30,16 @@ package struct YAMLNode {
         }
     }
 
-    /// Where the node stands in the source: of an alias the alias, of an absent value the empty place where it would
-    /// be.
+    /// The node's place in the source: for an alias the alias, for an absent value the empty place where it would be.
     package var range: SourceRange { memory.pointee.rows[Int(place)].range(from: memory.pointee.start) }
 
-    /// Where the source spells what the node says: of an alias the anchored node.
+    /// The place of the node's content in the source: for an alias, the anchored node.
     package var contentRange: SourceRange { content.range(from: memory.pointee.start) }
 
     /// The number of the row that holds the node's content; two aliases of one anchor have the same.
     package var contentRow: Int { Int(row) }
 
-    /// The number of the row where the node stands.
+    /// The number of the row at the node's place.
     package var placeRow: Int { Int(place) }
 
     /// One past the last row of the node's content.
@@ -54,7 +53,8 @@ package struct YAMLNode {
     /// A scalar written as `|` or `>` text.
     package var isBlockText: Bool { content.kind == .literal || content.kind == .folded }
 
-    /// Elements of a sequence, entries of a mapping (refused ones included), 0 for a scalar. O(children).
+    /// The number of elements of a sequence or of entries of a mapping (refused ones included); 0 for a scalar.
+    /// O(children).
     package var count: Int {
         let content = content
         guard content.isCollection else { return 0 }
@@ -72,7 +72,7 @@ package struct YAMLNode {
     /// The value of a scalar; empty for a collection.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Where the source spells a scalar's value as it is; nil where it has escapes or folds lines.
+    /// The range in which the source spells a scalar's value as it is; nil if it has escapes or folds lines.
     package var verbatim: SourceRange? {
         let content = content
         guard !content.isCollection, content.kind != .invalid, !content.isCopied else { return nil }
@@ -82,7 +82,7 @@ package struct YAMLNode {
     /// The length of a scalar's value in bytes; 0 for a collection.
     package var byteCount: Int { bytes.count }
 
-    /// Whether the node is a scalar with this value.
+    /// True if the node is a scalar with this value.
     package func isText(_ text: StaticString) -> Bool {
         guard kind == .scalar else { return false }
         let bytes = bytes
@@ -90,23 +90,23 @@ package struct YAMLNode {
             && bytes.elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// The value of a scalar as UTF-8, without a copy and as short-lived as the node; no bytes for a collection.
+    /// The value of a scalar as UTF-8, not copied and valid as long as the node; no bytes for a collection.
     package var bytes: UnsafeBufferPointer<UInt8> {
         let content = content
         guard !content.isCollection, content.kind != .invalid else { return UnsafeBufferPointer(start: nil, count: 0) }
         return content.value(memory.pointee.source, memory.pointee.copiedText)
     }
 
-    /// The bytes of the source where the node stands, quotes and all.
+    /// The bytes of the source at the node's place, quotes included.
     package var source: UnsafeBufferPointer<UInt8> {
         let row = memory.pointee.rows[Int(place)]
         return UnsafeBufferPointer(rebasing: memory.pointee.source[Int(row.start)..<Int(row.end)])
     }
 
-    /// The node that stands in a row of the same document.
+    /// Returns the node in a row of the same document.
     package func node(atRow row: Int) -> YAMLNode { YAMLNode(memory: memory, place: UInt32(row)) }
 
-    /// The entry of a mapping whose key stands in a row of the same document.
+    /// Returns the entry of a mapping whose key is in a row of the same document.
     package func entry(atKeyRow row: Int) -> (key: YAMLNode, value: YAMLNode) {
         (node(atRow: row), node(atRow: Int(memory.pointee.rows[row].end(at: UInt32(row)))))
     }

@@ -2,14 +2,15 @@ internal import CLibYAML
 
 /// Turns the bytes of a workflow file into nodes with places. The only file that calls libyaml.
 package enum YAMLParser {
-    /// The one document of a file, and every finding about its text. The document is nil where the text cannot be read
-    /// as YAML at all; with lesser findings (a duplicate key, a tag) it is whole, so that its reader can go on.
+    /// Returns the one document of a file, and every finding about its text. The document is nil if the text cannot
+    /// be read as YAML at all; with lesser findings (a duplicate key, a tag) it is whole, so that its reader can go
+    /// on.
     package static func parse(_ file: SourceFile) -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
         let (document, diagnostics) = read(file)
         return (document, file.start == 0 ? diagnostics : diagnostics.map { $0.moved(to: file) })
     }
 
-    /// The same with places that count from the start of the file.
+    /// Parses a file with places that count from its start.
     private static func read(_ file: SourceFile) -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
         let check = TextCheck(file)
         guard check.diagnostics.isEmpty else { return (nil, check.diagnostics) }
@@ -22,12 +23,12 @@ package enum YAMLParser {
     }
 }
 
-/// The owner of libyaml's parser, which points into itself and so must not move.
+/// Owns libyaml's parser, which points into itself and so must not move.
 private struct EventStream: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let source: UnsafeBufferPointer<UInt8>
     private let isASCII: Bool
-    /// The length of the byte order mark, which libyaml does not get to see.
+    /// The length of the byte order mark, which libyaml does not see.
     private let base: Int
 
     init(_ source: UnsafeBufferPointer<UInt8>, isASCII: Bool) {
@@ -36,10 +37,10 @@ private struct EventStream: ~Copyable {
         base = source.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         parser = .allocate(capacity: 1)
         precondition(yaml_parser_initialize(parser) == 1, "no memory for the YAML parser")
-        // Named, so that libyaml does not guess; `TextCheck` has seen that it is true.
+        // Set, so that libyaml does not guess; `TextCheck` has verified it.
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
         let text = UnsafeBufferPointer(rebasing: source[base...])
-        // libyaml wants an address also for no bytes.
+        // libyaml needs an address even for no bytes.
         yaml_parser_set_input_string(parser, text.baseAddress ?? UnsafePointer(bitPattern: 1), text.count)
     }
 
@@ -77,7 +78,7 @@ private struct EventStream: ~Copyable {
                     .sequence, from: start, to: end,
                     properties: .init(anchorText: sequence.anchor, hasTag: sequence.tag != nil))
             case YAML_MAPPING_END_EVENT, YAML_SEQUENCE_END_EVENT:
-                // Without a bracket the event is empty and stands wherever the next token is.
+                // Without a bracket the event is empty, and its place is that of the next token.
                 builder.closeCollection(at: end > start ? end : nil)
             case YAML_ALIAS_EVENT:
                 builder.addAlias(String(cString: event.data.alias.anchor), from: start, to: end)
@@ -94,8 +95,7 @@ private struct EventStream: ~Copyable {
         }
     }
 
-    /// The first `%TAG` line in front of a document, which is to be refused before libyaml compares each with all
-    /// others.
+    /// The first `%TAG` line before a document. It has to be refused before libyaml compares each with all others.
     private func tagDirective(from start: Int) -> Range<Int>? {
         var offset = start
         while offset < source.count {
@@ -135,9 +135,9 @@ extension YAMLRow.Kind {
     }
 }
 
-/// Turns libyaml's marks, which count characters, into byte offsets.
+/// Converts libyaml's marks, which count characters, to byte offsets.
 ///
-/// Marks come nearly in order, so the cursor walks from the last one it was asked about; ASCII text needs no walk.
+/// Marks come nearly in order, so the cursor walks from the last one requested; ASCII text needs no walk.
 struct CharacterOffsets {
     private let source: UnsafeBufferPointer<UInt8>
     private let isASCII: Bool
@@ -169,14 +169,14 @@ struct CharacterOffsets {
     }
 }
 
-/// How much one document may ask for, so that no file makes the program slow or large.
+/// Limits for one document, so that no file makes the program slow or large.
 package enum YAMLLimits {
-    /// Collections inside each other, the outermost counted as one.
+    /// The largest nesting depth of collections, the outermost counted as one.
     package static let depth = 64
-    /// Nodes that aliases stand for, as a multiple of the nodes the file spells out.
+    /// The largest number of nodes that aliases refer to, as a multiple of the nodes that the file spells out.
     package static let aliasFactor = 10
-    /// What aliases may stand for however small the file is.
+    /// The number of nodes that aliases may refer to however small the file is.
     package static let aliasMinimum = 10_000
-    /// Findings about single bytes, after which no more are looked for; a binary file is full of them.
+    /// The number of findings about single bytes after which the search ends; a binary file is full of them.
     static let byteFindings = 5
 }

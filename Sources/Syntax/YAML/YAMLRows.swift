@@ -9,7 +9,7 @@ struct YAMLRow {
         /// An alias that could not be resolved; reported already.
         case invalid
 
-        /// How many characters stand before a scalar's value and behind it.
+        /// The number of characters before a scalar's value and after it.
         var quote: Int { self == .singleQuoted || self == .doubleQuoted ? 1 : 0 }
     }
 
@@ -17,11 +17,12 @@ struct YAMLRow {
     private static let copiedFlag: UInt32 = 1 << 30
     private static let refusedFlag: UInt32 = 1 << 31
 
-    /// Where the node starts, without anchor and tag, and its kind in the highest bits.
+    /// The start of the node, without anchor and tag, and its kind in the highest bits.
     private let startBits: UInt32
-    /// Where it ends, and flags in the highest bits.
+    /// The end of the node, and flags in the highest bits.
     private var endBits: UInt32
-    /// Collection: one past its last row. Alias: the row it stands for. Scalar with a copied value: where that is.
+    /// Collection: one past its last row. Alias: the row it refers to. Scalar with a copied value: the place of the
+    /// copy.
     var link: UInt32
 
     init(_ kind: Kind, from start: Int, to end: Int, link: UInt32 = 0) {
@@ -30,7 +31,7 @@ struct YAMLRow {
         self.link = link
     }
 
-    /// Made from a kind, so that checking whether it is one is wasted.
+    /// Made from a kind, so checking that it is one would be a waste.
     var kind: Kind { unsafeBitCast(UInt8(truncatingIfNeeded: startBits >> 28), to: Kind.self) }
 
     var start: UInt32 { startBits & Self.placeMask }
@@ -42,13 +43,13 @@ struct YAMLRow {
 
     var range: SourceRange { SourceRange(start: start, end: end) }
 
-    /// The same in a text whose first byte is at a place.
+    /// The range in a text whose first byte is at `place`.
     func range(from place: UInt32) -> SourceRange { SourceRange(start: place &+ start, end: place &+ end) }
 
     /// Scalar: the value is in `copiedText`, not in the source.
     var isCopied: Bool { endBits & Self.copiedFlag != 0 }
 
-    /// A key that was refused, with its value: a duplicate, a merge key, a collection. Readers pass over the entry.
+    /// A refused key, with its value: a duplicate, a merge key, a collection. Readers skip the entry.
     var isRefusedKey: Bool { endBits & Self.refusedFlag != 0 }
 
     mutating func markRefusedKey() { endBits |= Self.refusedFlag }
@@ -63,7 +64,7 @@ struct YAMLRow {
     /// The row after this node and everything in it, given its own number.
     func end(at row: UInt32) -> UInt32 { isCollection ? link : row &+ 1 }
 
-    /// Of a scalar whose value the source spells as it is: where it does.
+    /// The place of the value of a scalar that the source spells as it is.
     var valueInSource: Range<Int> {
         let quote = kind.quote
         return Int(start) + quote..<Int(end) - quote
@@ -84,8 +85,8 @@ struct YAMLRow {
     }
 }
 
-/// The rows of a document under construction and after: a growing buffer of its own, because an array pays for every
-/// append what storing the row costs, and copies all rows when it grows.
+/// The rows of a document, under construction and after: a growing buffer of its own, because for an array an append
+/// costs as much again as storing the row, and all rows are copied when it grows.
 struct YAMLRows: ~Copyable {
     private(set) var base: UnsafeMutablePointer<YAMLRow>
     private(set) var count = 0

@@ -1,4 +1,4 @@
-/// What the YAML 1.2 core schema takes a scalar for. The text stays as it is written: `3.10` is a float and reads
+/// The type of a scalar in the YAML 1.2 core schema. The text stays as it is written: `3.10` is a float and reads
 /// `3.10`.
 package enum YAMLScalarType: Sendable, Hashable {
     case null, bool, int, float, string
@@ -68,6 +68,6 @@ extension YAMLNode {
         return isPlain ? YAMLScalarType(plain: bytes) : .string
     }
 
-    /// Whether the value is absent, `null` or `~`.
+    /// True if the value is absent, `null` or `~`.
     package var isNull: Bool { type == .null }
 }

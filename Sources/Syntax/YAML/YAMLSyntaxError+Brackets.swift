@@ -18,7 +18,7 @@ extension YAMLSyntaxError {
         var range = offset..<offset + 1
         if rest.first == UInt8(ascii: ":") {
             if isMap, let finding = colonInFlowValue(line, from: start + 1) { return finding }
-            // libyaml took the words before the colon for more of the last value.
+            // libyaml read the words before the colon as more of the last value.
             range = max(line.contentStart, start + 1)..<offset + 1
         } else {
             range = offset..<max(offset + 1, line.text(from: offset).upperBound)
@@ -36,14 +36,14 @@ extension YAMLSyntaxError {
             fix: .init("add the closing `\(closing)`"))
     }
 
-    /// `{ run: make timeout: 5m }`, or `{ description: a: b }`: two colons in what libyaml takes for one value.
+    /// `{ run: make timeout: 5m }`, or `{ description: a: b }`: two colons in one value, as libyaml reads it.
     private func colonInFlowValue(_ line: SourceLine, from start: Int) -> Finding? {
         guard let value = flowValueStart(line, from: start) else { return nil }
         let end =
             line.source[offset..<line.range.upperBound].firstIndex { ",}]".utf8.contains($0) } ?? line.range.upperBound
         var word = offset
         while word > value, !SourceLine.isBlank(line.source[word - 1]) { word -= 1 }
-        // A word behind others, or on a line of its own, is the next key.
+        // A word after others, or on a line of its own, is the next key.
         guard word > value || value == line.contentStart, line.isWord(word..<offset) else {
             return Finding(
                 message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
@@ -60,7 +60,8 @@ extension YAMLSyntaxError {
                 edits: gap < line.range.lowerBound ? [.init(range: SourceRange(gap..<gap), replacement: ",")] : []))
     }
 
-    /// `{ needs:[a] }`, or `{ run: echo a:[b] }`: between brackets a colon right before one ends a value without quotes.
+    /// `{ needs:[a] }`, or `{ run: echo a:[b] }`: between brackets, a colon right before a bracket ends a value
+    /// without quotes.
     func colonBeforeBracket(_ line: SourceLine) -> Finding {
         let end = min(offset + 1, line.range.upperBound)
         guard let value = flowValueStart(line, from: line.range.lowerBound) else {
@@ -82,8 +83,8 @@ extension YAMLSyntaxError {
                 edits: [.init(range: SourceRange(end..<end), replacement: " ")]))
     }
 
-    /// `{ if: ${{ always() }} }` or `{ run: "a" b }`: what libyaml takes for the value ends before the place, because of
-    /// a bracket in it or of the quotes it begins with.
+    /// `{ if: ${{ always() }} }` or `{ run: "a" b }`: as libyaml reads it, the value ends before the place, because
+    /// of a bracket in it or of the quotes at its start.
     private func unquotedFlowValue(_ line: SourceLine, from start: Int) -> Finding? {
         guard let first = flowValueStart(line, from: start), first < offset, offset < line.range.upperBound else {
             return nil
@@ -102,7 +103,7 @@ extension YAMLSyntaxError {
             range: offset..<offset + 1, fix: fix)
     }
 
-    /// Where the value that the place is in begins, on the line: behind the last `,`, bracket or `key: ` before it.
+    /// The start of the value that contains the place, on the line: after the last `,`, bracket or `key: ` before it.
     private func flowValueStart(_ line: SourceLine, from start: Int) -> Int? {
         let first = max(start, line.range.lowerBound)
         guard first < offset else { return nil }
@@ -112,8 +113,8 @@ extension YAMLSyntaxError {
         return value
     }
 
-    /// Where someone who forgot the quotes would say that the value ends: at the first `,` or closing bracket that
-    /// belongs to no bracket inside it. nil where there is none on the line.
+    /// The probable end of a value whose quotes were forgotten: the first `,` or closing bracket that belongs to no
+    /// bracket inside of it. nil if there is none on the line.
     private func flowValueEnd(_ line: SourceLine, from start: Int) -> Int? {
         var open: [UInt8] = []
         var end = start
@@ -121,7 +122,7 @@ extension YAMLSyntaxError {
         while end < limit {
             let byte = line.source[end]
             if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                // Closing brackets come two characters after the opening ones in ASCII.
+                // In ASCII, a closing bracket comes two characters after its opening one.
                 open.append(byte + 2)
             } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
                 guard open.popLast() == byte else { break }
@@ -133,7 +134,7 @@ extension YAMLSyntaxError {
         return end < limit ? trimmed(start..<end, line).upperBound : nil
     }
 
-    /// The bracket that is still open at the place, quotes left out of account.
+    /// The innermost bracket that is still open at the place; quotes are not considered.
     func innermostOpenBracket(in source: [UInt8]) -> Int? {
         var closed = 0
         for place in source[..<min(offset, source.count)].indices.reversed() {
@@ -146,7 +147,7 @@ extension YAMLSyntaxError {
         return nil
     }
 
-    /// `run: [ -f x ] && echo y`: to YAML the script is a list with something behind it.
+    /// `run: [ -f x ] && echo y`: to YAML the script is a list with something after it.
     func bracketedScript(_ line: SourceLine) -> Finding? {
         guard let value = bracketedValue(line), value.lowerBound < offset,
             line.source[value.lowerBound] == UInt8(ascii: "["), isBalanced(line.source[value.lowerBound..<offset])
@@ -160,7 +161,7 @@ extension YAMLSyntaxError {
         text.count { $0 == UInt8(ascii: "[") } == text.count { $0 == UInt8(ascii: "]") }
     }
 
-    /// The value around the place: that of the line, or between braces that of the nearest `key: [`.
+    /// The value that contains the place: that of the line, or between braces that of the nearest `key: [`.
     private func bracketedValue(_ line: SourceLine) -> Range<Int>? {
         let start = line.range.lowerBound
         guard let brace = line.source[start..<min(offset, line.range.upperBound)].lastIndex(of: UInt8(ascii: "{"))

@@ -1,11 +1,11 @@
-/// What libyaml stopped at, in the words of someone who writes a workflow file.
+/// The error at which libyaml stopped, which becomes a finding in the terms of a workflow file.
 struct YAMLSyntaxError {
     let problem: String
-    /// What libyaml was doing, such as `while parsing a flow mapping`; empty where it does not say.
+    /// The context that libyaml reports, such as `while parsing a flow mapping`; empty if there is none.
     let context: String
-    /// Where it stopped.
+    /// The offset at which it stopped.
     let offset: Int
-    /// Where the thing it was reading began.
+    /// The offset at which the construct began that it was reading.
     let contextOffset: Int?
 
     func diagnostic(in file: SourceFile) -> Diagnostic {
@@ -104,9 +104,179 @@ struct YAMLSyntaxError {
         return Diagnostic.Note(message, at: SourceRange(start..<start + 1))
     }
 
-    /// A range that ends with the text and, inside it, holds at least one whole character.
+    /// Limits a range to the text.
     private func clamp(_ range: Range<Int>, _ count: Int) -> Range<Int> {
         let start = min(range.lowerBound, count)
         return start..<max(start, min(range.upperBound, count))
     }
+}
+
+// Lines that should be `key: value` but are not, and their indentation.
+extension YAMLSyntaxError {
+    /// `run: say price: ten`, or a key that is indented like a continuation of the value above it.
+    func unexpectedColon(_ line: SourceLine) -> Finding {
+        if let value = line.value(before: offset), value.contains(offset) {
+            // `build: run: make`: a key follows, so quotes would not help.
+            if line.isWord(value.lowerBound..<offset), line.source[value.lowerBound] & 0x20 != 0 {
+                let (inner, key) = (line.string(value), line.string(value.lowerBound..<offset))
+                let quoted = SourceLine.quoted(inner)
+                return Finding(
+                    message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
+                    fix: .init("write `{ \(inner) }` if `\(key)` is a key, or quote the value: `\(quoted)`"))
+            }
+            return Finding(
+                message: "a second `: ` in a value without quotes", range: offset..<offset + 1,
+                fix: quotingFix(line, value))
+        }
+        let key = line.contentStart..<offset
+        guard let above = line.above else {
+            return Finding(message: "a `key: value` is not possible here", range: offset..<offset + 1)
+        }
+        // The keys of `- key:` are two columns further in.
+        let isItem = above.source[above.contentStart...].starts(with: "- ".utf8)
+        let indentation = above.string(above.indentation) + (isItem ? "  " : "")
+        if above.value(before: above.range.upperBound) == nil, indentation.utf8.count == line.indentation.count {
+            return missingColon(above, from: above.range.lowerBound + indentation.utf8.count)
+        }
+        if !isItem, above.value(before: above.range.upperBound) == nil, above.startsValue {
+            return missingColon(above, from: above.contentStart)
+        }
+        return Finding(
+            message: "\(Phrase.quoted(line.string(key))) is indented deeper than the line above it, "
+                + "so it reads as a part of that line's value",
+            range: key,
+            fix: .init(
+                "indent it like the line above",
+                edits: [.init(range: SourceRange(line.indentation), replacement: indentation)]))
+    }
+
+    /// In a block mapping: a line that is not `key: value`.
+    func expectedKey(_ line: SourceLine) -> Finding {
+        let range = offset..<max(offset + 1, line.text(from: offset).upperBound)
+        if offset > line.contentStart {
+            var before = offset
+            while before > line.contentStart, SourceLine.isBlank(line.source[before - 1]) { before -= 1 }
+            let last = line.source[before - 1]
+            if last == UInt8(ascii: "\"") || last == UInt8(ascii: "'") {
+                return Finding(
+                    message: "text after the closing quote", range: range,
+                    fix: line.value(before: offset).map { quotingFix(line, $0) } ?? .init("quote the whole value"))
+            }
+            if let finding = bracketedScript(line) { return finding }
+            return Finding(
+                message: "text after the end of the value", range: range,
+                fix: .init("remove it, or quote the whole value"))
+        }
+        let isItem = line.source[min(offset, line.source.count)...].starts(with: "-".utf8)
+        return Finding(
+            message: isItem
+                ? "a list item is among `key: value` lines"
+                : "the indentation of this line fits none of the lines above", range: range,
+            notes: [startNote("the keys it should line up with begin here")],
+            fix: .init(isItem ? "give the list a key of its own" : "indent it like the keys it belongs to"))
+    }
+
+    /// A line that should be `key: value` but has no colon, or none with a blank after it.
+    func missingColon(_ line: SourceLine, from start: Int) -> Finding {
+        let text = line.text(from: start)
+        if let colon = text.first(where: { line.source[$0] == UInt8(ascii: ":") }), colon + 1 < text.upperBound {
+            if line.source[(colon + 1)...].starts(with: "- ".utf8) { return misplacedItem(text) }
+            let (key, value) = (line.string(text.lowerBound..<colon), line.string(colon + 1..<text.upperBound))
+            // These have another meaning at the start of a value, or none.
+            let isOdd = "|>@`%*&!".utf8.contains(line.source[colon + 1])
+            return Finding(
+                message: "a blank is missing after the `:`", range: text,
+                fix: isOdd
+                    ? .init("write `\(key): `, and quote a text that begins with `\(value.prefix(1))`")
+                    : .init(
+                        "write `\(key): \(value)`",
+                        edits: [.init(range: SourceRange(colon + 1..<colon + 1), replacement: " ")]))
+        }
+        let isKey = line.isWord(text) && line.below.map { $0.indentation.count > line.indentation.count } == true
+        return Finding(
+            message: "expected `key: value`, found \(Phrase.quoted(line.string(text))) without a `:`", range: text,
+            fix: isKey
+                ? .init(
+                    "write `\(line.string(text)):`",
+                    edits: [.init(range: SourceRange(text.upperBound..<text.upperBound), replacement: ":")])
+                : .init("add the `:`, or indent the line if it continues the value above"))
+    }
+
+    /// A list item on the line of its key.
+    func misplacedItem(_ range: Range<Int>) -> Finding {
+        Finding(
+            message: "a list cannot begin here with `- `", range: range,
+            fix: .init("put each `- ` on a line of its own below the key, or write `[a, b]`"))
+    }
+
+    func tab(_ line: SourceLine) -> Finding {
+        let blanks = line.indentation.contains(offset) ? line.indentation : offset..<offset + 1
+        let first = blanks.first { line.source[$0] == UInt8(ascii: "\t") } ?? offset
+        return Finding(
+            message: "YAML does not accept tabs as indentation", range: first..<max(first + 1, blanks.upperBound),
+            fix: .init("indent with spaces"))
+    }
+}
+
+// Values without quotes, and escapes in quoted ones.
+extension YAMLSyntaxError {
+    func oddFirstCharacter(_ line: SourceLine) -> Finding {
+        guard offset < line.source.count, line.source[offset] != UInt8(ascii: "\t") else { return tab(line) }
+        if let finding = bracketedScript(line) { return finding }
+        let value = value(line, from: offset)
+        let sign = line.string(offset..<offset + 1)
+        return Finding(
+            message: "a value without quotes cannot begin with `\(sign)`", range: offset..<offset + 1,
+            fix: quotingFix(line, value))
+    }
+
+    /// `*.txt` or `&&`: signs of the shell that have another meaning in YAML.
+    func brokenAlias(_ source: [UInt8]) -> Finding {
+        let start = contextOffset ?? offset
+        let line = SourceLine(in: source, at: start)
+        if let finding = bracketedScript(line) { return finding }
+        let isAlias = start < source.count && source[start] == UInt8(ascii: "*")
+        return Finding(
+            message: isAlias
+                ? "`*` at the start of a value begins an alias, and this is not the name of one"
+                : "`&` at the start of a value begins an anchor, and this is not a name for one",
+            range: value(line, from: start), fix: quotingFix(line, value(line, from: start)))
+    }
+
+    /// A value that begins on the line; between brackets it ends at the next `,` or closing bracket.
+    private func value(_ line: SourceLine, from start: Int) -> Range<Int> {
+        let text = line.text(from: start)
+        guard line.source[line.range.lowerBound..<start].contains(where: "{[".utf8.contains) else { return text }
+        let end = text.first { ",}]".utf8.contains(line.source[$0]) } ?? text.upperBound
+        return trimmed(start..<end, line)
+    }
+
+    func brokenEscape(_ source: [UInt8]) -> Finding {
+        var start = offset
+        let lower = contextOffset ?? 0
+        while start > lower, start >= source.count || source[start] != UInt8(ascii: "\\") { start -= 1 }
+        let line = SourceLine(in: source, at: start)
+        let end = min(start + 2, line.range.upperBound)
+        guard problem == "found unknown escape character", end == start + 2, source[start + 1] < 0x80 else {
+            return Finding(
+                message: "the escape that begins here is not a character", range: start..<max(end, start + 1),
+                fix: .init("write `\\xNN`, `\\uNNNN` or `\\UNNNNNNNN` with hexadecimal digits"))
+        }
+        let letter = line.string(start + 1..<end)
+        let isQuote = letter == "'"
+        return Finding(
+            message: "`\\\(letter)` is not an escape of double-quoted text", range: start..<end,
+            fix: .init(
+                isQuote ? "a `'` needs no escape here" : "write `\\\\\(letter)` for a backslash",
+                edits: [
+                    .init(range: SourceRange(start..<end), replacement: isQuote ? "'" : "\\\\\(letter)")
+                ]))
+    }
+}
+
+/// A fix that puts a part of the line into quotes.
+func quotingFix(_ line: SourceLine, _ range: Range<Int>) -> Diagnostic.Fix {
+    let quoted = SourceLine.quoted(line.string(range))
+    return Diagnostic.Fix(
+        "quote the value: `\(quoted)`", edits: [.init(range: SourceRange(range), replacement: quoted)])
 }

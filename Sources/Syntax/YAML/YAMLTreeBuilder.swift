@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Collects the nodes of one document and refuses what flowrun's YAML leaves out: tags, aliases without measure, deep
+/// Collects the nodes of one document and refuses what flowrun's YAML excludes: tags, too many aliased nodes, deep
 /// nesting. Knows nothing of libyaml.
 struct YAMLTreeBuilder: ~Copyable {
-    /// What may stand before a node: `&anchor` and `!tag`. Read from the event when it is needed, which is seldom.
+    /// The properties before a node: `&anchor` and `!tag`. Read from the event on demand, because they are rare.
     struct Properties {
         /// Ends with a NUL.
         let anchorText: UnsafePointer<UInt8>?
@@ -16,7 +16,7 @@ struct YAMLTreeBuilder: ~Copyable {
     private struct OpenCollection {
         var row: UInt32
         var children: UInt32 = 0
-        /// How many nodes there were before it, those that aliases stand for included.
+        /// The number of nodes before it, including those that aliases refer to.
         var nodesBefore: Int
         var anchor: String?
         var isMapping: Bool
@@ -25,7 +25,7 @@ struct YAMLTreeBuilder: ~Copyable {
 
     private struct Anchor {
         var row: UInt32
-        /// The nodes it stands for; nil while it is still open.
+        /// The number of its nodes; nil while it is still open.
         var size: Int?
     }
 
@@ -34,25 +34,25 @@ struct YAMLTreeBuilder: ~Copyable {
     var rows: YAMLRows
     private(set) var copiedText: [UInt8] = []
     private var findings = FindingList()
-    /// Whether a finding makes it pointless to read on.
+    /// True if a finding makes it pointless to read on.
     private(set) var isStopped = false
     private var open: [OpenCollection] = []
     private var anchors: [String: Anchor] = [:]
     private var aliasedNodes = 0
-    /// Where the last content ended; a block collection ends there, not where libyaml notices.
+    /// The end of the last content. A block collection ends there, not where libyaml notices its end.
     private var lastEnd: UInt32 = 0
 
     init(file: SourceFile, source: UnsafeBufferPointer<UInt8>) {
         self.file = file
         self.source = source
         open.reserveCapacity(YAMLLimits.depth)
-        // A node of an ordinary workflow takes more than ten bytes of text; what is not touched costs nothing.
+        // A node of an ordinary workflow takes more than ten bytes of text; unused memory costs nothing.
         rows = YAMLRows(capacity: source.count / 8 + 64)
     }
 
-    /// What was collected; no document where reading had to stop.
+    /// Returns the document that was collected; none if reading had to stop.
     consuming func finish() -> (document: YAMLDocument?, diagnostics: [Diagnostic]) {
-        // What is still open where reading had to stop.
+        // Collections that are still open because reading had to stop.
         while let collection = open.popLast() { refuseDuplicates(in: collection.keys) }
         let diagnostics = findings.sorted
         if isStopped { return (nil, diagnostics) }
@@ -73,7 +73,7 @@ struct YAMLTreeBuilder: ~Copyable {
             .tagRefused, "YAML tags are not accepted, found a `%TAG` directive", at: place, fix: "remove the directive")
     }
 
-    /// Reports a file that says nothing.
+    /// Reports an empty file.
     mutating func endStream() {
         guard rows.count == 0 || rows[0].kind == .plain && rows[0].start == rows[0].end else { return }
         stop(
@@ -92,7 +92,7 @@ struct YAMLTreeBuilder: ~Copyable {
         var end = end
         if kind == .literal || kind == .folded { end = trimmedEnd(from: start, to: end) }
         var row = YAMLRow(kind, from: start, to: end)
-        // Most values are spelt in the source as they are, between quotes or without.
+        // Most values are spelt in the source as they are, with or without quotes.
         if end - start != value.count + 2 * kind.quote || !isSource(at: start + kind.quote, value) {
             row.markCopied(at: copiedText.count)
             withUnsafeBytes(of: UInt32(value.count)) { copiedText.append(contentsOf: $0) }
@@ -120,7 +120,7 @@ struct YAMLTreeBuilder: ~Copyable {
         lastEnd = UInt32(max(end, start))
     }
 
-    /// `end` is where the closing bracket ends; nil for a collection without one.
+    /// `end` is the end of the closing bracket; nil for a collection without one.
     mutating func closeCollection(at end: Int?) {
         guard let closed = open.popLast() else { return }
         if let end { lastEnd = UInt32(end) }
@@ -194,7 +194,7 @@ struct YAMLTreeBuilder: ~Copyable {
         let parent = open.count - 1
         let isKey = open[parent].isMapping && open[parent].children & 1 == 0
         open[parent].children &+= 1
-        // Now, while the key's bytes are at hand: looking at all keys at the end would read the whole file again.
+        // Now, while the key's bytes are in the cache: checking all keys at the end would read the whole file again.
         guard isKey, !refuseOddKey(number) else { return }
         if let first = open[parent].keys.insert(number, rows, source, copiedText) { refuseDuplicate(number, of: first) }
     }
@@ -206,14 +206,14 @@ struct YAMLTreeBuilder: ~Copyable {
         return memcmp(source + start, text, value.count) == 0
     }
 
-    /// Block text ends for libyaml after its last line end and blank lines; for people after its last character.
+    /// For libyaml, block text ends after its last line end and blank lines; in findings, after its last character.
     private func trimmedEnd(from start: Int, to end: Int) -> Int {
         var end = end
         while end > start, [0x20, 0x09, 0x0A, 0x0D].contains(source[end - 1]) { end -= 1 }
         return end
     }
 
-    /// Walks over anchor and tag, reports the tag, and returns where the node itself starts.
+    /// Walks over anchor and tag, reports the tag, and returns the start of the node itself.
     private mutating func readProperties(from start: Int, to end: Int) -> Int {
         var offset = start
         while offset < end {
@@ -231,7 +231,7 @@ struct YAMLTreeBuilder: ~Copyable {
                 return offset
             }
         }
-        // Nothing follows: the properties are all there is to point at.
+        // Nothing follows, so only the properties are left to point at.
         return start
     }
 

@@ -1,29 +1,29 @@
 internal import Syntax
 
-/// What the decoder notes about the one document that it reads; a file that is used has its own.
+/// The decoder's notes on the one document that it reads; a used file has its own.
 struct DecodedDocument {
-    /// Whether it says `${{` anywhere; only then are the four below read.
+    /// True if it contains `${{` anywhere; only then are the next four properties read.
     let hasExpressions: Bool
-    /// Rows of `run: text` values, where `${{` is an error of its own kind.
+    /// Rows of `run: text` values, in which `${{` is an error of its own kind.
     var scriptRows: Set<Int> = []
-    /// Subtrees that were refused as a whole, and in which nothing more is reported.
+    /// Subtrees that were refused as a whole; nothing more is reported in them.
     var refusedRows: [Range<Int>] = []
-    /// What `template` has read, by the row of the content: an anchor is read once.
+    /// Results of `template`, by the row of the content: an anchor is read once.
     var texts: [Int: Template] = [:]
     /// Rows of values that are one expression as a whole.
     var wholeRows: Set<Int> = []
-    /// What the top's `secrets` declare; nil where that cannot be told.
+    /// The names that the top's `secrets` declare; nil if they are unknown.
     var secretNames: Set<String>? = []
-    /// What the top's `params` declare.
+    /// The names that the top's `params` declare.
     var parameterNames: Set<String> = []
-    /// Whether the file says `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
+    /// True if the file contains `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
     let mentionsOutputFile: Bool
     /// In the order of the document.
     var templates: [DeclaredTemplate] = []
     /// The index of each name in `templates`.
     var templatePositions: [String: Int] = [:]
     var usedTemplates: Set<String> = []
-    /// The file's folder, relative to that of the first file; empty for the same.
+    /// The file's folder, relative to that of the first file; empty if they are the same.
     let folder: String
     let file: SourceFile
 
@@ -42,20 +42,20 @@ struct DeclaredTemplate {
     let value: YAMLNode
 }
 
-/// The files that a workflow uses, as they are found from its own folder. All that decoding asks of the world.
+/// Access to the files that a workflow uses, relative to its own folder. Decoding depends on nothing else outside.
 package struct WorkflowFiles: Sendable {
     package enum Answer: Sendable {
-        /// `identity` is the same for all ways that lead to one file; `name` is shown in places.
+        /// `identity` is the same for all paths to one file; `name` is shown in places.
         case found(identity: String, name: String, bytes: [UInt8])
-        /// Beyond the folder in which files may be used.
+        /// Outside of the folder in which files may be used.
         case outside
-        /// What cannot be done with it, and why.
+        /// A message that says what cannot be done with it, and why.
         case unreadable(String)
     }
 
-    /// The identity of the workflow's own file; nil where nothing can use that.
+    /// The identity of the workflow's own file; nil if nothing can use it.
     let identity: @Sendable () -> String?
-    /// Reads the file at a path that counts from the workflow's folder.
+    /// Reads the file at a path relative to the workflow's folder.
     let read: @Sendable (String) -> Answer
 
     package init(
@@ -65,7 +65,7 @@ package struct WorkflowFiles: Sendable {
         self.read = read
     }
 
-    /// The same document with other bytes for one file.
+    /// Returns the same files with other bytes for one of them.
     package func replacing(_ name: String, by bytes: [UInt8]) -> WorkflowFiles {
         WorkflowFiles(identity: identity) { path in
             let answer = read(path)

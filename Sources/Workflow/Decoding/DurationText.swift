@@ -1,9 +1,9 @@
-/// Durations as people write them: `90s`, `10m`, `1h30m`, `250ms`, `1d`.
+/// Durations in the form of workflow files: `90s`, `10m`, `1h30m`, `250ms`, `1d`.
 enum DurationText {
     enum Reading: Equatable {
         case duration(Duration)
         case tooLong
-        /// Not a duration; the suggestion is what the text most likely means.
+        /// Not a duration; the suggestion is the most likely meaning.
         case invalid(suggestion: String?)
     }
 
@@ -14,7 +14,7 @@ enum DurationText {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
-    /// What people write in place of a unit.
+    /// Other common spellings of the units.
     private static let otherNames: [String: String] = [
         "": "s", "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m",
         "minutes": "m", "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "day": "d", "days": "d", "msec": "ms",
@@ -54,7 +54,7 @@ enum DurationText {
         return text.isEmpty ? "0s" : text
     }
 
-    /// What a text with blanks, unit words, capitals or fractions means; a bare number is taken for `unit`.
+    /// The meaning of a text with blanks, unit words, capitals or fractions; a bare number is taken for `bareUnit`.
     static func suggestion(for text: String, bareUnit: String = "s") -> String? {
         var rest = text.lowercased().filter { $0 != " " && $0 != "_" && $0 != "," }[...]
         var total: Int64 = 0
@@ -77,14 +77,14 @@ enum DurationText {
 }
 
 extension Duration {
-    /// Reads a duration as workflow files write it, such as `90s` or `1h30m`; nil where it is none, or zero, or longer
-    /// than a thousand days. For command lines.
+    /// Reads a duration in the form of workflow files, such as `90s` or `1h30m`; nil if it is invalid, zero, or
+    /// longer than a thousand days. For command lines.
     package init?(workflowText text: String) {
         guard case .duration(let duration) = DurationText.read(text), duration > .zero else { return nil }
         self = duration
     }
 
-    /// As a workflow file writes it: `1h30m`, `90ms`; parts that are 0 are left out.
+    /// In the form of workflow files: `1h30m`, `90ms`; parts that are 0 are omitted.
     package var asWritten: String {
         let (seconds, attoseconds) = components
         let parts = [

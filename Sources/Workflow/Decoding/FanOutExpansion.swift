@@ -1,7 +1,7 @@
 internal import Syntax
 
-/// Makes the instances of a matrix: the product of its axes without what `exclude` names, and then `include` as in
-/// GitHub Actions: an entry that agrees with combinations adds its further variables to them, one that agrees with
+/// Makes the instances of a matrix: the product of its axes without those that `exclude` names, and then `include` as
+/// in GitHub Actions. An entry that agrees with combinations adds its further variables to them; one that agrees with
 /// none becomes an instance of its own.
 struct FanOutExpansion {
     struct Axis {
@@ -12,7 +12,7 @@ struct FanOutExpansion {
 
     struct Value {
         let text: String
-        /// Whether YAML takes it for a text; `10` and `"10"` are not the same value.
+        /// True if YAML reads it as a text; `10` and `"10"` are different values.
         let isQuoted: Bool
         let range: SourceRange
     }
@@ -30,7 +30,7 @@ struct FanOutExpansion {
         let excluded = exclude.map { Rule($0, positions) }
         var combinations = product().filter { combination in !excluded.contains { $0.agrees(with: combination) } }
         let originals = combinations.count
-        // The places of the variables that an entry has added to a combination.
+        // The positions of the variables that entries have added to each combination.
         var added = [[String: Int]](repeating: [:], count: originals)
         for entry in include {
             let rule = Rule(entry, positions)
@@ -46,7 +46,7 @@ struct FanOutExpansion {
                     }
                 }
             }
-            // Axes first, so that the key of an instance that `include` made is like the others'.
+            // Axes first, so that the key of an instance from `include` has the same form as the others.
             if isNew { combinations.append(rule.onAxes.map(\.variable) + rule.further) }
         }
         return combinations

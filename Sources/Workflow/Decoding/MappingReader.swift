@@ -1,17 +1,17 @@
 internal import Syntax
 
-/// Reads the entries of one mapping by key, and knows which are not words of the format. Never copied: each step has
-/// one.
+/// Reads the entries of one mapping by key, and collects the keys that are not words of the format. Never copied,
+/// because each step has one.
 struct MappingReader: ~Copyable {
     let node: YAMLNode
-    /// The keys that are there, known to the format but not necessarily to this place.
+    /// The keys of the mapping that the format knows, although not necessarily at this place.
     private(set) var present = KeySet()
     /// Keys that are not words of the format, in file order.
     private(set) var unknownKeys: [Entry] = []
     /// Words of the format that are not supported yet, in file order.
     private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
-    /// Per supported key the row of its key node; only those that are `present` are there. Memory of its own, because
-    /// the compiler copies all of an inline array to read one element.
+    /// The row of the key node of each supported key; valid only for those that are `present`. Memory of its own,
+    /// because the compiler copies all of an inline array to read one element.
     private let rows: UnsafeMutablePointer<UInt32>
 
     private static let capacity = WorkflowKey.allCases.count
@@ -38,7 +38,7 @@ struct MappingReader: ~Copyable {
         }
     }
 
-    /// One entry of a mapping alone, read as that of `key`.
+    /// Reads one entry of a mapping alone, as that of `key`.
     init(_ entry: Entry, as key: WorkflowKey, in node: YAMLNode) {
         self.node = node
         rows = .allocate(capacity: Self.capacity)
@@ -49,16 +49,16 @@ struct MappingReader: ~Copyable {
 
     func has(_ key: WorkflowKey) -> Bool { present.contains(key) }
 
-    /// The entry of a key, if it is there.
+    /// Returns the entry of a key; nil if there is none.
     func take(_ key: WorkflowKey) -> Entry? {
         guard present.contains(key) else { return nil }
         return entry(key)
     }
 
-    /// Forgets the entries of keys that do not belong here.
+    /// Drops the entries of keys that do not belong here.
     mutating func keepOnly(_ keys: KeySet) { present = present.intersection(keys) }
 
-    /// Takes a misspelt or foreign entry for the key it means, so that its value is still read.
+    /// Treats a misspelt or foreign entry as the key that it means, so that its value is still read.
     mutating func adopt(_ entry: Entry, as key: WorkflowKey) {
         guard !present.contains(key) else { return }
         present.insert(key)
@@ -72,11 +72,11 @@ struct MappingReader: ~Copyable {
 }
 
 extension MappingReader.Entry {
-    /// Where a finding about the value belongs: at the value, or at the key of one that is not there.
+    /// The place of a finding about the value: the value, or the key if the value is missing.
     var place: YAMLNode { value.range.start == value.range.end ? key : value }
 }
 
-/// The entries of a mapping below a key by their words, misspelt and foreign ones under the word they mean.
+/// The entries of a mapping below a key, by word; misspelt and foreign ones under the word that they mean.
 struct FieldReader {
     private var entries: [(word: String, entry: MappingReader.Entry)] = []
 

@@ -1,4 +1,4 @@
-/// What a step or group may be called.
+/// The rules for names of steps and groups.
 enum StepName {
     static let lengthLimit = 128
 
@@ -24,25 +24,25 @@ enum StepName {
     }
 }
 
-/// What an environment variable may be called.
+/// The rules for names of environment variables.
 package enum VariableName {
     package static func isValid(_ name: String) -> Bool {
         guard let first = name.utf8.first, !(0x30...0x39).contains(first) else { return false }
         return name.utf8.allSatisfy(isLetter)
     }
 
-    /// Whether a name may have the byte, if not in front.
+    /// True for a byte that a name may have, although not necessarily as the first.
     static func isLetter(_ byte: UInt8) -> Bool {
         (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || byte == UInt8(ascii: "_")
     }
 
-    /// Whether flowrun sets the variable itself.
+    /// True for a variable that flowrun sets itself.
     package static func isFlowruns(_ name: String) -> Bool { name.hasPrefix("FLOWRUN_") }
 
-    /// Whether the name has a meaning of its own in expressions, so that no variable of a fan-out may take it.
+    /// True for a name that has a meaning of its own in expressions, so that no fan-out variable may have it.
     static func isOfExpressions(_ name: String) -> Bool { name == "args" || name == "vars" }
 
-    /// Whether programs or the shell take orders from the variable, so that no loop may set it in passing.
+    /// True for a variable that changes how programs or the shell behave, so that no loop may set it.
     package static func isListenedTo(_ name: String) -> Bool {
         listenedTo.contains(name) || prefixes.contains { name.hasPrefix($0) }
     }

@@ -1,4 +1,4 @@
-/// Sizes as people write them: `128MiB`, `1GiB`, `0`.
+/// Sizes in the form `128MiB`, `1GiB`, `0`.
 package enum SizeText {
     package enum Reading: Equatable {
         /// In bytes.
@@ -27,7 +27,7 @@ package enum SizeText {
         return .size(number * unit.bytes)
     }
 
-    /// The size that a text with a blank, capitals or another tool's unit means.
+    /// The size meant by a text with a blank, capitals or another tool's unit.
     private static func suggestion(for text: String) -> String? {
         let text = text.filter { $0 != " " && $0 != "_" }
         let digits = text.prefix { $0.isASCII && $0.isNumber }

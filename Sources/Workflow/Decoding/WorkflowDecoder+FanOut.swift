@@ -1,7 +1,7 @@
 internal import Syntax
 
 extension WorkflowDecoder {
-    /// `matrix` or `for-each`, with the keys that go only together with one of them.
+    /// `matrix` or `for-each`, with the keys that are valid only together with one of them.
     mutating func decodeFanOut(_ reader: borrowing MappingReader, in place: KeyPlace) -> FanOut? {
         guard place == .step || place == .group || place == .use else { return nil }
         let limit = count(reader.take(.maxItems), limit: FanOut.largestLimit) ?? FanOut.defaultLimit
@@ -23,10 +23,10 @@ extension WorkflowDecoder {
         return fanOut
     }
 
-    /// The instances of combinations that the file says.
+    /// The instances of the combinations in the file.
     private mutating func named(_ combinations: [[Variable]], axisCount: Int, label: Template?) -> [FanOut.Instance] {
         if let instances = try? FanOut.named(combinations, axisCount: axisCount, label: label) { return instances }
-        // The planner says what is wrong with the label.
+        // The planner reports the mistake in the label.
         return (try? FanOut.named(combinations, axisCount: axisCount, label: nil)) ?? []
     }
 
@@ -72,7 +72,7 @@ extension WorkflowDecoder {
             range: entry.key.range)
     }
 
-    /// `for-each: ${{ … }}`: the run will know the items.
+    /// `for-each: ${{ … }}`: only the run knows the items.
     private mutating func decodeDynamicLoop(
         _ entry: MappingReader.Entry, variable: String, label: Template?, limit: Int
     ) -> FanOut? {
@@ -115,7 +115,7 @@ extension WorkflowDecoder {
                 }
             }
         }
-        // A wrong axis would make every exclusion of it wrong as well.
+        // An invalid axis would make every exclusion of it invalid as well.
         guard isComplete else { return nil }
         let size = matrix.axes.reduce(matrix.axes.isEmpty ? 0 : 1) { size, axis in
             let product = size.multipliedReportingOverflow(by: axis.values.count)
@@ -194,7 +194,7 @@ extension WorkflowDecoder {
         return values
     }
 
-    /// Reports a name that no variable of a step can have, or that programs listen to.
+    /// Reports a name that no variable of a step can have, or that changes how programs behave.
     mutating func checkVariable(_ name: String, at range: SourceRange) {
         if !VariableName.isValid(name) {
             reportVariableName(name, at: range)
@@ -231,7 +231,8 @@ extension WorkflowDecoder {
         return false
     }
 
-    /// `include` and `exclude` are compared with every combination, each of which has a value for every axis.
+    /// Limits the work: `include` and `exclude` are compared with every combination, each of which has a value for
+    /// every axis.
     private mutating func checkWork(_ matrix: FanOutExpansion, size: Int, of entry: MappingReader.Entry) -> Bool {
         let rules = matrix.include.count + matrix.exclude.count
         let (what, work, remedy) =
@@ -243,5 +244,112 @@ extension WorkflowDecoder {
             .fanOutTooLarge, "the matrix has \(Phrase.count(size, "combination")) and \(what), too many to \(work)",
             at: entry.key, fix: .init(remedy))
         return false
+    }
+}
+
+// `include` and `exclude` of a matrix.
+extension WorkflowDecoder {
+    mutating func decodeInclude(_ entry: MappingReader.Entry) -> [[Variable]] {
+        rules(of: entry).compactMap { rule in
+            var variables: [Variable] = []
+            for (key, value) in rule.entries {
+                let name = key.text
+                guard VariableName.isValid(name), !VariableName.isListenedTo(name) else {
+                    report(
+                        VariableName.isValid(name) ? .reservedEnvironmentName : .invalidEnvironmentName,
+                        "\(Phrase.quoted(name)) cannot name a variable of a matrix", at: key,
+                        fix: .init("choose another name"))
+                    continue
+                }
+                guard let text = text(MappingReader.Entry(key: key, value: value)) else { continue }
+                variables.append(Variable(name: name, value: text))
+            }
+            return variables.isEmpty ? nil : variables
+        }
+    }
+
+    mutating func decodeExclude(_ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis]) -> [[Variable]] {
+        let axesByName = Dictionary(axes.map { ($0.name, AxisValues($0)) }) { first, _ in first }
+        return rules(of: entry).compactMap { rule in
+            var variables: [Variable] = []
+            var isComplete = true
+            for (key, value) in rule.entries {
+                let entry = MappingReader.Entry(key: key, value: value)
+                if let variable = excludedValue(entry, axes: axes, axesByName) {
+                    variables.append(variable)
+                } else {
+                    isComplete = false
+                }
+            }
+            // Half a rule would exclude more than intended.
+            return isComplete && !variables.isEmpty ? variables : nil
+        }
+    }
+
+    /// An axis, and its values by their texts.
+    private struct AxisValues {
+        let axis: FanOutExpansion.Axis
+        let values: [String: FanOutExpansion.Value]
+
+        init(_ axis: FanOutExpansion.Axis) {
+            self.axis = axis
+            values = Dictionary(axis.values.map { ($0.text, $0) }) { first, _ in first }
+        }
+    }
+
+    private mutating func excludedValue(
+        _ entry: MappingReader.Entry, axes: [FanOutExpansion.Axis], _ axesByName: [String: AxisValues]
+    ) -> Variable? {
+        let name = entry.key.text
+        guard let axis = axesByName[name] else {
+            let names = axes.lazy.map(\.name)
+            let near = suggestions.nearest(to: name, among: names)
+            report(
+                .unknownAxis, "the matrix has no axis \(Phrase.quoted(name))", at: entry.key,
+                notes: axes.isEmpty ? [] : [.init("its axes are \(Phrase.all(names))")],
+                fix: near.map { replacing(entry.key, by: $0, "did you mean `\($0)`?") })
+            return nil
+        }
+        guard let text = text(entry) else { return nil }
+        guard let value = axis.values[text] else {
+            let near = suggestions.nearest(to: text, among: axis.axis.values.lazy.map(\.text))
+            report(
+                .unknownAxis, "the axis `\(name)` has no value \(Phrase.quoted(text))", at: entry.value,
+                notes: [.init("the axis is declared here", at: axis.axis.range)],
+                fix: near.map { replacing(entry.value, by: $0, "did you mean `\($0)`?") })
+            return nil
+        }
+        guard value.isQuoted == (entry.value.type == .string) else {
+            let spelling = file.text(in: value.range)
+            report(
+                .unknownAxis,
+                "\(found(entry.value)) is not the value of the axis `\(name)`, which is written `\(spelling)`",
+                at: entry.value, notes: [.init("the value is here", at: value.range)],
+                fix: replacing(entry.value, by: spelling))
+            return nil
+        }
+        return Variable(name: name, value: text)
+    }
+
+    /// The mappings of a list.
+    private mutating func rules(of entry: MappingReader.Entry) -> [YAMLNode] {
+        guard entry.value.kind == .sequence else {
+            reportType(entry, expected: "a list of mappings from axes to values")
+            return []
+        }
+        return entry.value.elements.filter { element in
+            if element.kind == .mapping { return true }
+            if element.kind != .invalid {
+                let range = element.range.start == element.range.end ? entry.value.range : element.range
+                report(
+                    .wrongType,
+                    """
+                    an entry of \(Phrase.quoted(entry.key.text)) is a mapping from axes to values, found \
+                    \(found(element))
+                    """,
+                    at: range)
+            }
+            return false
+        }
     }
 }

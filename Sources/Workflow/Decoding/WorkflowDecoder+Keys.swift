@@ -1,6 +1,6 @@
 internal import Syntax
 
-// Keys that do not belong where they stand: misspelt, foreign, of another place, or not built yet.
+// Keys in a place where they do not belong: misspelt, foreign, of another place, or not built yet.
 extension WorkflowDecoder {
     mutating func reportStrayKeys(_ reader: inout MappingReader, in place: KeyPlace) {
         for (key, entry) in reader.laterKeys { reportNotSupported(key, entry) }
@@ -28,7 +28,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Nothing more is said about what is below.
+    /// Marks a value in which nothing more is reported.
     mutating func refuse(_ value: YAMLNode) {
         document.refusedRows.append(value.placeRow..<(value.isAlias ? value.placeRow + 1 : value.contentEnd))
     }
@@ -52,7 +52,7 @@ extension WorkflowDecoder {
             .map { $0 == .top ? "at the top of the file" : "in \($0.name)" }.joined(separator: ", ")
     }
 
-    /// What to do about a key that stands where it cannot.
+    /// Returns advice on a key in the wrong place.
     private func advice(on key: WorkflowKey, in place: KeyPlace) -> Diagnostic.Fix? {
         switch (key, place) {
         case (.onFailure, .step): .init("give another step `needs: { id: failure }`, or put this one into a group")
@@ -88,7 +88,10 @@ extension WorkflowDecoder {
         case .key(let key) where WorkflowKey.notSupportedYet.contains(key):
             report(
                 .foreignKey,
-                "\(word) is not a key of \(place.name); flowrun's word is `\(key.spelling)`, which is not supported yet",
+                """
+                \(word) is not a key of \(place.name); flowrun's word is `\(key.spelling)`, which is not supported \
+                yet
+                """,
                 at: entry.key,
                 fix: .init("remove it, or wait for a version of flowrun that knows it"))
         case .key(.uses) where place == .step || place == .group:
@@ -137,7 +140,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// Puts the only entry of a mapping in the place of the mapping and its key.
+    /// Replaces a mapping and its key by the only entry of the mapping.
     private func unwrapping(_ entry: MappingReader.Entry) -> [Diagnostic.Fix.Edit] {
         let inner = entry.value.entries.map { $0 }
         guard inner.count == 1, !entry.value.isAlias else { return [] }
@@ -147,7 +150,7 @@ extension WorkflowDecoder {
         return [.init(range: start, replacement: ""), .init(range: end, replacement: "")]
     }
 
-    /// Reads a foreign entry, whose value is fit for it, under its flowrun name.
+    /// Reads a foreign entry with a suitable value under its flowrun name.
     private mutating func adopt(
         _ entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, into reader: inout MappingReader,
         in place: KeyPlace
@@ -211,7 +214,7 @@ extension WorkflowDecoder {
         return true
     }
 
-    /// Whether a key is a word alone, as `b` in `{ run: echo a, b }`.
+    /// True if a key is a word alone, such as `b` in `{ run: echo a, b }`.
     private func hasNoColon(_ entry: MappingReader.Entry) -> Bool {
         let (key, value) = (entry.key.range, entry.value.range)
         guard value.start == value.end, key.end <= value.start else { return false }
@@ -233,11 +236,77 @@ extension WorkflowDecoder {
 }
 
 extension MappingReader {
-    /// The known keys that are there and do not belong to a place, in file order.
+    /// The known keys that are present and do not belong to a place, in file order.
     func entries(outside keys: KeySet) -> [(key: WorkflowKey, entry: Entry)] {
         let stray = present.subtracting(keys)
         guard !stray.isEmpty else { return [] }
         return stray.map { ($0, entry($0)) }
             .sorted { $0.entry.key.placeRow < $1.entry.key.placeRow }
+    }
+}
+
+// Values of foreign keys, which flowrun's key does not always accept.
+extension WorkflowDecoder {
+    /// Returns the first finding about a foreign entry's value if it is read as that of the key it means. It is not
+    /// reported; nil if there is none, or if the meaning is no key of the place.
+    mutating func objection(
+        to entry: MappingReader.Entry, _ meaning: ForeignWords.Meaning, in mapping: YAMLNode, _ place: KeyPlace
+    ) -> Diagnostic? {
+        guard case .key(let key) = meaning, place.keys.contains(key), !WorkflowKey.notSupportedYet.contains(key),
+            !findings.isFull
+        else {
+            return nil
+        }
+        let reported = findings
+        defer { findings = reported }
+        findings = FindingList()
+        read(entry, as: key, in: mapping, place)
+        guard let found = findings.sorted.first else { return nil }
+        let (foreign, own) = (Phrase.quoted(entry.key.text), Phrase.quoted(key.spelling))
+        let words = found.message.split(separator: " ", omittingEmptySubsequences: false)
+        return found.with(message: words.map { $0 == foreign ? own[...] : $0 }.joined(separator: " "))
+    }
+
+    private mutating func read(
+        _ entry: MappingReader.Entry, as key: WorkflowKey, in mapping: YAMLNode, _ place: KeyPlace
+    ) {
+        switch key {
+        case .needs:
+            let count = needs.count
+            _ = decodeNeeds(entry)
+            needs.removeLast(needs.count - count)
+        case .run: _ = decodeRun(entry)
+        case .steps, .finally, .onFailure:
+            if entry.value.kind != .mapping { reportType(entry, expected: Self.formOfSteps) }
+        case .params: _ = parameters(entry)
+        case .secrets where place == .top: _ = secrets(entry)
+        case .pools: _ = pools(entry)
+        case .default: _ = defaultSteps(entry)
+        case .description: _ = text(entry)
+        case .maxParallel:
+            _ = count(entry)
+            let others = MappingReader(mapping)
+            if !others.has(.matrix), !others.has(.forEach) {
+                reportLonelyKeys(MappingReader(entry, as: key, in: mapping), in: place)
+            }
+        default:
+            _ = decodeSettings(MappingReader(entry, as: key, in: mapping), in: place)
+        }
+    }
+
+    static let formOfSteps = "a mapping of ids to steps"
+
+    /// The fix for a foreign key, and for a value that flowrun's key does not accept.
+    func renaming(_ entry: MappingReader.Entry, to key: WorkflowKey, _ objection: Diagnostic?) -> Diagnostic.Fix {
+        let rename = Diagnostic.Fix.Edit(range: entry.key.range, replacement: key.spelling)
+        guard let objection else { return .init("write `\(key.spelling)`", edits: [rename]) }
+        guard let fix = objection.fix else { return .init("write `\(key.spelling)` with a value that it takes") }
+        guard let edit = fix.edits.first else { return .init(fix.description) }
+        let isWhole = fix.edits.count == 1 && edit.range == entry.value.range
+        return .init(
+            isWhole
+                ? "write `\(key.spelling): \(edit.replacement)`"
+                : "write `\(key.spelling)`, and in its value \(fix.description)",
+            edits: [rename] + fix.edits)
     }
 }

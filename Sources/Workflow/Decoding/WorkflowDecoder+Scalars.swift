@@ -1,9 +1,9 @@
 internal import Syntax
 
-// One function per kind of simple value. Each reports what is wrong and then returns nil, and takes an absent entry as
-// nothing to say.
+// One function for each kind of simple value. Each returns nil for an absent entry, and after reporting an invalid
+// one.
 extension WorkflowDecoder {
-    /// Any scalar, by its source text; the words of `name` and `description` are labels.
+    /// Any scalar, by its source text: `name` and `description` are labels, whatever they look like.
     mutating func text(_ entry: MappingReader.Entry?) -> String? {
         guard let entry else { return nil }
         guard entry.value.kind == .scalar, !entry.value.isNull else {
@@ -69,7 +69,7 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// What YAML 1.1 took a word for; nil if for a text.
+    /// The value that YAML 1.1 gives a word; nil if it is a text there.
     static func lookAlike(_ word: String) -> Bool? {
         switch word {
         case "yes", "on", "y": true
@@ -226,7 +226,7 @@ extension WorkflowDecoder {
         report(code, message, at: node.range, severity: severity, notes: notes, fix: fix)
     }
 
-    /// A value of another kind than the key wants; silent where the parser has spoken already.
+    /// Reports a value of the wrong kind, unless the parser has reported it already.
     mutating func reportType(
         _ entry: MappingReader.Entry, expected: String, fix: Diagnostic.Fix? = nil
     ) {
@@ -237,24 +237,24 @@ extension WorkflowDecoder {
         report(.wrongType, "\(key) takes \(expected), found \(found(entry.value))", at: entry.place, fix: fix)
     }
 
-    /// A value of the right kind that says something impossible.
+    /// Reports a value of the right kind that is not accepted.
     mutating func reportValue(_ entry: MappingReader.Entry, expected: String, fix: Diagnostic.Fix? = nil) {
         guard !isExpression(entry.value) else { return }
         let (key, value) = (Phrase.quoted(entry.key.text), Phrase.quoted(entry.value.text))
         report(.invalidValue, "\(key) takes \(expected), found \(value)", at: entry.value, fix: fix)
     }
 
-    /// Whether a value holds an expression, which is a finding of its own.
+    /// True if a value has an expression in it, which is a finding of its own.
     func isExpression(_ node: YAMLNode) -> Bool {
         document.hasExpressions && node.kind == .scalar && node.text.contains("${{")
     }
 
-    /// A fix that puts another text in place of a node.
+    /// A fix that replaces a node by another text.
     func replacing(_ node: YAMLNode, by text: String, _ description: String? = nil) -> Diagnostic.Fix {
         Diagnostic.Fix(description ?? "write `\(text)`", edits: [edit(node, to: text)])
     }
 
-    /// Puts a text over a node; in place of an absent value it needs a blank after the colon.
+    /// Replaces a node by a text; an absent value also gets a blank after the colon.
     func edit(_ node: YAMLNode, to text: String) -> Diagnostic.Fix.Edit {
         let range = node.range
         let isBehindColon = range.start == range.end && self.text(behind: range.start) == ":"
@@ -267,7 +267,7 @@ extension WorkflowDecoder {
         return Int(place) > file.start ? file.text(in: SourceRange(start: place - 1, end: place)) : ""
     }
 
-    /// What is there, for "found …".
+    /// The node in words, as the text after "found".
     func found(_ node: YAMLNode) -> String {
         switch node.kind {
         case .mapping: return "a mapping"
@@ -282,5 +282,114 @@ extension WorkflowDecoder {
             default: return node.text.isEmpty ? "an empty text" : "the text \(text)"
             }
         }
+    }
+}
+
+extension WorkflowDecoder {
+    /// Reads a mapping whose words are those of a field place, and reports every other word in it.
+    mutating func fields(_ node: YAMLNode, of place: FieldPlace) -> FieldReader {
+        var reader = FieldReader()
+        let words = place.words
+        for (key, value) in node.entries {
+            let entry = MappingReader.Entry(key: key, value: value)
+            let word = key.text
+            if words.contains(word) {
+                reader.add(entry, as: word)
+            } else if let meant = meaning(of: entry, in: place) {
+                reader.add(entry, as: meant)
+            } else {
+                refuse(value)
+            }
+        }
+        return reader
+    }
+
+    /// Reports a word that the place does not have, and returns the one that it means.
+    private mutating func meaning(of entry: MappingReader.Entry, in place: FieldPlace) -> String? {
+        let word = Phrase.quoted(entry.key.text)
+        switch ForeignWords.meaning(of: entry.key.text, in: place) {
+        case .word(let meant):
+            report(
+                .foreignKey, "\(word) is not a key of \(place.name); flowrun's word is `\(meant)`",
+                at: entry.key,
+                fix: replacing(entry.key, by: meant))
+            return meant
+        case .advice(let advice):
+            report(.foreignKey, "\(place.name) has no key \(word)", at: entry.key, fix: .init(advice))
+            return nil
+        case nil where reportMissingBlank(entry, in: place.name, isWord: place.words.contains): return nil
+        case nil:
+            let near = suggestions.nearest(to: entry.key.text, among: place.words)
+            report(
+                .unknownKey, "unknown key \(word) in \(place.name)", at: entry.key,
+                notes: near == nil ? [.init("its keys are \(place.words.joined(separator: ", "))")] : [],
+                fix: near.map { replacing(entry.key, by: $0, "did you mean `\($0)`?") })
+            return near
+        }
+    }
+
+    /// The scalars of a list, each at most once. With `mayBeAlone`, one scalar may replace the list; otherwise it is
+    /// reported, and still used.
+    mutating func items(_ entry: MappingReader.Entry, expected: String, mayBeAlone: Bool) -> [YAMLNode] {
+        let value = entry.value
+        if value.kind == .scalar, !value.isNull, value.type != .bool, value.byteCount > 0 {
+            guard !mayBeAlone else { return [value] }
+            reportType(entry, expected: expected, fix: replacing(value, by: "[\(sourceText(value))]"))
+            return isExpression(value) ? [] : [value]
+        }
+        guard value.kind == .sequence else {
+            reportType(entry, expected: expected)
+            return []
+        }
+        if value.count == 0 {
+            report(
+                .emptyList, "\(Phrase.quoted(entry.key.text)) is empty", at: value, severity: .warning,
+                fix: .init("remove the key"))
+        }
+        var items: [YAMLNode] = []
+        var places: [String: SourceRange] = [:]
+        for element in value.elements where isItem(element, of: entry) {
+            if let first = places.updateValue(element.range, forKey: element.text) {
+                report(
+                    .duplicateItem, "\(Phrase.quoted(element.text)) is in the list twice", at: element,
+                    notes: [.init("the other one is here", at: first)],
+                    fix: .removingItem(at: element.range, in: file, "remove one of the two"))
+            } else {
+                items.append(element)
+            }
+        }
+        return items
+    }
+
+    private mutating func isItem(_ element: YAMLNode, of entry: MappingReader.Entry) -> Bool {
+        guard element.kind != .invalid else { return false }
+        guard element.kind == .scalar, !element.isNull, element.byteCount > 0 else {
+            let range = element.range.start == element.range.end ? entry.value.range : element.range
+            report(
+                .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is a word, found \(found(element))", at: range
+            )
+            return false
+        }
+        return true
+    }
+
+    /// True if a node can name a pool, a mutex or an output, which follow the rules of ids; reports it otherwise.
+    mutating func checkName(_ node: YAMLNode, of noun: String) -> Bool {
+        if StepName.isValid(node.bytes) { return true }
+        guard !isExpression(node) else { return false }
+        let suggestion = StepName.suggestion(for: node.text)
+        report(
+            .invalidID, "\(Phrase.quoted(node.text)) cannot name \(noun)", at: node,
+            notes: [.init("names have letters, digits, `_` and `-`, at most \(StepName.lengthLimit), no `-` in front")],
+            fix: suggestion.map { .init("write `\($0)`, here and wherever it is used") })
+        return false
+    }
+
+    /// A node as the file spells it, quotes and all.
+    func sourceText(_ node: YAMLNode) -> String { String(decoding: node.source, as: UTF8.self) }
+
+    /// True if a collection is written in brackets or braces, so that text can replace it.
+    func isFlow(_ node: YAMLNode) -> Bool {
+        node.source.first == UInt8(ascii: "[") || node.source.first == UInt8(ascii: "{")
     }
 }

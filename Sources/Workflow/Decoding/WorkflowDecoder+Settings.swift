@@ -1,7 +1,7 @@
 internal import Syntax
 
 extension WorkflowDecoder {
-    /// The less common keys of a place; nil where none of them is given.
+    /// The less common keys of a place; nil if it has none of them.
     mutating func decodeSettings(_ reader: borrowing MappingReader, in place: KeyPlace) -> Settings? {
         var keys = reader.present.subtracting(place == .top ? Self.keysOfTop : Self.keysOfBody)
         guard !keys.isEmpty else { return nil }
@@ -25,14 +25,14 @@ extension WorkflowDecoder {
         return said.isEmpty ? nil : Settings(said, values)
     }
 
-    // Keys that are no settings.
+    // Keys that are not settings.
     private static let keysOfBody: KeySet = [.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params]
     private static let keysOfTop: KeySet = [
         .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
         .templates, .outputLimit,
     ]
 
-    /// The value of a key as the property of `Settings` has it; nil if it says nothing.
+    /// The value of a key in the type of the property of `Settings`; nil if it has no effect.
     private mutating func setting(
         _ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace
     ) -> (any Sendable)? {
@@ -135,7 +135,7 @@ extension SourceRange {
 }
 
 extension WorkflowDecoder {
-    /// `retry`: how often, after how long, and after which ends.
+    /// `retry`: the number of attempts, the delays, and the outcomes to retry.
     mutating func retry(_ entry: MappingReader.Entry?) -> Retry? {
         guard let entry else { return nil }
         guard entry.value.kind == .mapping else {
@@ -218,8 +218,7 @@ extension WorkflowDecoder {
     }
 }
 
-// Which pools there are and what takes which lock; whether the pools that steps ask for exist is the planner's
-// question.
+// The declared pools, and the locks that are requested. The planner checks that requested pools exist.
 extension WorkflowDecoder {
     /// `pools`: names to sizes.
     mutating func pools(_ entry: MappingReader.Entry?) -> [Pool] {
@@ -230,14 +229,15 @@ extension WorkflowDecoder {
         }
         var pools: [Pool] = []
         for (key, value) in entry.value.entries where checkName(key, of: "a pool") {
-            // A pool whose size is wrong still exists, as large as possible, so that its uses are not reported as well.
+            // A pool with an invalid size still exists, as large as possible, so that its uses are not reported as
+            // well.
             let size = count(MappingReader.Entry(key: key, value: value))
             pools.append(Pool(name: key.text, size: size ?? .max, range: key.range))
         }
         return pools
     }
 
-    /// `pool`: names with so many units each, or a name or a list of names for one unit of each.
+    /// `pool`: names with a number of units each, or a name or a list of names for one unit of each.
     mutating func poolRequests(_ entry: MappingReader.Entry?) -> [PoolRequest] {
         guard let entry else { return [] }
         guard entry.value.kind == .mapping else {
@@ -262,4 +262,68 @@ extension WorkflowDecoder {
             return MutexRequest(name: node.text, range: node.range)
         }
     }
+}
+
+extension WorkflowDecoder {
+    /// `require`: a list of conditions, each with the message for when it is false.
+    mutating func requirements(_ entry: MappingReader.Entry?) -> [Requirement] {
+        guard let entry else { return [] }
+        let expected = "a list such as `[{ if: env.CI != null, message: only in CI }]`"
+        guard entry.value.kind == .sequence else {
+            reportType(entry, expected: expected)
+            return []
+        }
+        if entry.value.count == 0 {
+            report(
+                .emptyList, "`require` names nothing", at: entry.value, severity: .warning, fix: .init("remove the key")
+            )
+        }
+        return entry.value.elements.compactMap { element in
+            guard element.kind == .mapping else {
+                reportType(MappingReader.Entry(key: entry.key, value: element), expected: expected)
+                return nil
+            }
+            return requirement(element)
+        }
+    }
+
+    private mutating func requirement(_ node: YAMLNode) -> Requirement? {
+        let fields = fields(node, of: .requirement)
+        let missing = FieldPlace.requirement.words.filter { fields.take($0) == nil }
+        if !missing.isEmpty {
+            report(
+                .missingKey, "this entry of `require` has no \(Phrase.all(missing))", at: node,
+                fix: .init("write `{ if: CONDITION, message: TEXT }`"))
+        }
+        guard let condition = condition(fields.take("if")), let message = templateText(fields.take("message")) else {
+            return nil
+        }
+        return Requirement(condition: condition, message: message, range: node.range)
+    }
+}
+
+// `interactive`: a step that has the terminal in place of pipes.
+extension WorkflowDecoder {
+    /// Reports keys that cannot apply to a step whose input and output are the terminal.
+    mutating func checkInteractive(_ reader: borrowing MappingReader, of step: NodeIndex) {
+        guard let settings = nodes[step.row].settings, settings.isInteractive else { return }
+        for (key, reason) in Self.pipeKeys {
+            guard let entry = reader.take(key) else { continue }
+            report(
+                .conflictingKeys, "an interactive step \(reason), so `\(key.spelling)` has no effect", at: entry.key,
+                fix: .init("remove `\(key.spelling)`, or `interactive`"))
+        }
+        for output in settings.outputs {
+            guard case .standardOutput = output.source else { continue }
+            report(
+                .conflictingKeys,
+                "an interactive step writes to the terminal, so the output `\(output.name)` cannot be `from: stdout`",
+                at: output.range, fix: .init("write it to `$FLOWRUN_OUTPUT`, or remove `interactive`"))
+        }
+    }
+
+    private static let pipeKeys: [(WorkflowKey, String)] = [
+        (.stdin, "reads the terminal"), (.streams, "writes to the terminal"), (.log, "writes to the terminal"),
+        (.detach, "ends before others have the terminal"),
+    ]
 }

@@ -1,7 +1,7 @@
 internal import Syntax
 
 extension WorkflowDecoder {
-    /// Reads the value of `steps` into rows that follow their group's, and ends the group's subtree behind them.
+    /// Reads the value of `steps` into rows after their group's, and ends the group's subtree after them.
     mutating func decodeMembers(_ entry: MappingReader.Entry, of group: NodeIndex) {
         defer { nodes[group.row].subtreeEnd = UInt32(nodes.count) }
         let value = entry.value
@@ -12,7 +12,7 @@ extension WorkflowDecoder {
             return
         }
         guard value.count > 0 else {
-            // A group without members succeeds at once, as a fan-out over nothing does. A whole file without a step has
+            // A group without members succeeds at once, like a fan-out over nothing. A whole file without a step has
             // probably lost it, and a hook without one was meant to do something.
             let isHarmless = group != .root && nodes[group.row].hook == nil
             report(
@@ -24,10 +24,10 @@ extension WorkflowDecoder {
         for (key, value) in value.entries { decodeMember(key, value, of: group) }
     }
 
-    /// Only at the top: asking again for each group would copy all rows each time.
+    /// Only at the top: reserving again for each group would copy all rows each time.
     private mutating func reserveNodes(_ count: Int) {
         nodes.reserveCapacity(count)
-        // Most steps have one or two; what is not touched costs nothing.
+        // Most steps have one or two needs; unused capacity costs nothing.
         needs.reserveCapacity(2 * count)
     }
 
@@ -37,7 +37,7 @@ extension WorkflowDecoder {
         member = MappingReader.Entry(key: key, value: value)
         defer { member = outer }
         checkID(key)
-        // A step without a readable body keeps its row, so that what needs it still finds it.
+        // A step without a readable body keeps its row, so that its dependents still find it.
         nodes.append(
             WorkflowNode(
                 id: key.text, range: key.range, parent: parent, subtreeEnd: UInt32(index.row + 1), body: .script(.empty)
@@ -83,7 +83,7 @@ extension WorkflowDecoder {
             fix: .init("add `run:` with a command, or `steps:` to make it a group"))
     }
 
-    /// A step with `needs` and without `run` has no process that its other keys could be about.
+    /// Reports keys of a step with `needs` and without `run`: it has no process that they could apply to.
     private mutating func checkMilestone(_ reader: borrowing MappingReader, at key: YAMLNode) {
         guard let (stray, entry) = reader.entries(outside: Self.milestoneKeys).first else { return }
         report(
@@ -116,7 +116,7 @@ extension WorkflowDecoder {
     private static func body(_ text: String) -> String {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         if parts.count == 2, WorkflowKey.named(parts[0]) != nil, let first = parts[1].first {
-            // A value in quotes, a list or a block is written as such.
+            // A value in quotes, a list or a block is written as it is.
             if "\"'[{|>".contains(first) { return "\(parts[0]): \(parts[1])" }
             return "{ \(parts[0]): \(quoted(parts[1])) }"
         }
@@ -184,6 +184,180 @@ extension WorkflowDecoder {
 }
 
 extension Diagnostic {
-    /// Whether the finding is about a key that may have been meant as the one that is missing.
+    /// True if the finding is about a key that may have been meant as the missing one.
     fileprivate var concernsKey: Bool { code == .unknownKey || code == .foreignKey || code == .notSupportedYet }
+}
+
+// `on-failure` and `finally`: groups of their own after all other members of their group.
+extension WorkflowDecoder {
+    mutating func decodeHooks(_ reader: borrowing MappingReader, of group: NodeIndex) {
+        decodeHook(reader, .onFailure, key: .onFailure, of: group)
+        decodeHook(reader, .finally, key: .finally, of: group)
+    }
+
+    private mutating func decodeHook(
+        _ reader: borrowing MappingReader, _ hook: WorkflowNode.Hook, key: WorkflowKey, of group: NodeIndex
+    ) {
+        guard let entry = reader.take(key) else { return }
+        reportNamesake(of: entry, named: key.spelling, in: reader)
+        guard let members = hookMembers(entry, named: key.spelling) else { return }
+        let index = NodeIndex(nodes.count)
+        nodes.append(
+            WorkflowNode(
+                id: key.spelling, range: entry.key.range, parent: group, subtreeEnd: UInt32(index.row + 1),
+                body: .group,
+                hook: hook))
+        decodeMembers(members, of: index)
+        nodes[group.row].subtreeEnd = UInt32(nodes.count)
+    }
+
+    /// Reports a member with the id of a hook: the id of a hook in the log is its key.
+    private mutating func reportNamesake(
+        of hook: MappingReader.Entry, named name: String, in reader: borrowing MappingReader
+    ) {
+        guard let steps = reader.take(.steps) else { return }
+        for (key, _) in steps.value.entries where key.bytes.elementsEqual(name.utf8) {
+            report(
+                .invalidID, "the id `\(name)` belongs to the steps that run after this group", at: key,
+                notes: [.init("they are declared here", at: hook.key.range)], fix: .init("choose another id"))
+        }
+    }
+
+    /// Returns the mapping of ids to steps; reports a single step or a group in its place.
+    private mutating func hookMembers(_ entry: MappingReader.Entry, named name: String) -> MappingReader.Entry? {
+        for (key, value) in entry.value.entries {
+            if key.isText("run"), value.kind == .scalar || value.kind == .sequence {
+                report(
+                    .wrongType, "`\(name)` takes a mapping of ids to steps, found a step", at: key,
+                    fix: .init("write the step below an id of its own, such as `clean-up`"))
+                refuse(entry.value)
+                return nil
+            }
+            if key.isText("steps"), value.kind == .mapping, !isMember(value) {
+                report(
+                    .wrongType, "`\(name)` takes a mapping of ids to steps, found a group", at: key,
+                    fix: .init("remove `steps:` and write the ids directly below `\(name)`"))
+                return MappingReader.Entry(key: entry.key, value: value)
+            }
+        }
+        return entry
+    }
+
+    /// `undoes`: ids of the body that a hook belongs to; nil if the key is absent.
+    mutating func undoneSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
+        guard let entry else { return nil }
+        if entry.value.kind == .sequence, entry.value.count == 0 { return [] }
+        return items(entry, expected: "a list of ids, `[]` for none", mayBeAlone: false).map {
+            StepReference(name: $0.text, range: $0.range)
+        }
+    }
+
+    /// Reports `undoes` outside of a hook: only steps and groups in a hook undo anything.
+    mutating func checkUndoes(_ reader: borrowing MappingReader, in place: KeyPlace, of parent: NodeIndex) {
+        guard let entry = reader.take(.undoes) else { return }
+        var group = parent
+        while group != .root {
+            if nodes[group.row].hook != nil { return }
+            group = nodes[group.row].parent
+        }
+        report(
+            .unknownKey,
+            "`undoes` is a key of steps and groups below `on-failure` or `finally`, and this is \(place.name)",
+            at: entry.key, fix: .init("remove it, or move it to the hook that undoes something"))
+    }
+
+    /// True if a mapping is a step or a group, not a mapping of ids to them.
+    private func isMember(_ value: YAMLNode) -> Bool {
+        value.count == 0
+            || value.entries.contains { key, value in
+                key.isText("run") && value.kind != .mapping || key.isText("steps") && value.kind == .mapping
+            }
+    }
+}
+
+extension WorkflowDecoder {
+    /// `needs`: a list of names, or a mapping of names to the required outcome.
+    mutating func decodeNeeds(_ entry: MappingReader.Entry) -> Range<UInt32> {
+        let start = UInt32(needs.count)
+        appendNeeds(entry)
+        return start..<UInt32(needs.count)
+    }
+
+    private mutating func appendNeeds(_ entry: MappingReader.Entry) {
+        let value = entry.value
+        switch value.kind {
+        case .invalid: return
+        case .sequence:
+            for element in value.elements where isName(element, in: entry) {
+                needs.append(Need(name: element.text, range: alias(to: element.range)?.range ?? element.range))
+            }
+        case .mapping:
+            for (key, value) in value.entries where isName(key, in: entry) {
+                let kind = needKind(MappingReader.Entry(key: key, value: value))
+                let range = alias(to: key.range)?.range ?? key.range
+                needs.append(Need(name: key.text, kind: kind ?? .done, range: range))
+            }
+        case .scalar:
+            let expected = "a list of ids, or a mapping of ids to `success`, `failure` or `done`"
+            guard value.type == .string, value.isPlain, !value.text.isEmpty else {
+                return reportType(entry, expected: expected)
+            }
+            let names = value.text.split { $0 == " " || $0 == "," }.map(String.init)
+            reportType(entry, expected: expected, fix: replacing(value, by: "[\(names.joined(separator: ", "))]"))
+            for name in names { needs.append(Need(name: name, range: value.range)) }
+        }
+        if value.isEmptyCollection {
+            report(
+                .emptyList, "\(Phrase.quoted(entry.key.text)) is empty", at: value, severity: .warning,
+                fix: .init("remove the key: a step without it starts at once"))
+        }
+    }
+
+    /// The id in `{ task: id }`, which is the form of other tools.
+    private static func foreignName(_ node: YAMLNode) -> String? {
+        guard node.kind == .mapping, node.count == 1, let (key, value) = node.entries.first(where: { _ in true }),
+            ["task", "job", "step"].contains(key.text), value.type == .string, StepName.isValid(value.bytes)
+        else { return nil }
+        return value.text
+    }
+
+    private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
+        let kinds: [Need.Kind] = [.success, .failure, .done]
+        let foreign = [
+            "always": "done", "completed": "done", "complete": "done", "any": "done", "finished": "done",
+            "ended": "done", "end": "done", "ok": "success", "succeeded": "success", "passed": "success",
+            "pass": "success", "failed": "failure", "fail": "failure", "error": "failure",
+        ]
+        guard let word = word(entry, of: kinds.map { "\($0)" }, orFor: foreign) else { return nil }
+        return kinds.first { "\($0)" == word }
+    }
+
+    /// True if an entry can be a name at all; the planner finds the step that it names.
+    private mutating func isName(_ node: YAMLNode, in entry: MappingReader.Entry) -> Bool {
+        guard node.kind == .scalar else {
+            if node.kind != .invalid {
+                report(
+                    .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))", at: node,
+                    fix: Self.foreignName(node).map { replacing(node, by: $0) }
+                        ?? .init("write `needs: { id: done }` to say how it must end"))
+            }
+            return false
+        }
+        switch node.type {
+        case .bool, .null:
+            let isAbsent = node.range.start == node.range.end
+            let fix =
+                isAbsent || node.isAlias ? nil : replacing(node, by: "\"\(node.text)\"", "quote it if it is an id")
+            report(
+                .wrongType, "an entry of \(Phrase.quoted(entry.key.text)) is an id, found \(found(node))",
+                at: isAbsent ? entry.value : node, fix: fix)
+            return false
+        default:
+            guard node.byteCount == 0 else { return true }
+            report(
+                .invalidID, "an entry of \(Phrase.quoted(entry.key.text)) is empty", at: node, fix: .init("write an id")
+            )
+            return false
+        }
+    }
 }

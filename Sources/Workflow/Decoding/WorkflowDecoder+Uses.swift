@@ -1,12 +1,12 @@
 internal import Syntax
 
-/// A body that is being read: the first file, one that is used, or a template.
+/// A body that is being read: the first file, a used one, or a template.
 struct OpenBody {
-    /// The same for one body wherever it is used.
+    /// The same for one body in all its uses.
     let identity: String
-    /// How findings call it.
+    /// The name of the body in findings.
     let name: String
-    /// Where it is used; nil for the first file, and for a template that is read where it stands.
+    /// The place of its use; nil for the first file, and for a template that is read in its own place.
     let use: SourceRange?
 }
 
@@ -14,11 +14,11 @@ struct OpenBody {
 extension WorkflowDecoder {
     /// The identity of the workflow's own file.
     static let firstFile = ""
-    /// Bodies inside each other.
+    /// The largest depth of bodies inside each other.
     static let useDepth = 32
-    /// Uses that one workflow may come to, those inside other bodies counted each time.
+    /// The largest number of uses in one workflow, those inside other bodies counted each time.
     static let useLimit = 10_000
-    /// Steps and groups that uses may bring in, so that few bytes cannot fill the memory.
+    /// Above this number of steps and groups, further uses are refused, so that few bytes cannot fill the memory.
     static let nodeLimit = 1_000_000
 
     mutating func decodeUse(_ reader: borrowing MappingReader, of group: NodeIndex) {
@@ -50,7 +50,7 @@ extension WorkflowDecoder {
         check(use, given, at: entry, name: name)
     }
 
-    /// Whether the value of `uses` is a file's; anything else is the name of a template.
+    /// True if the value of `uses` is the path of a file; anything else is the name of a template.
     private static func isPath(_ name: String) -> Bool {
         name.utf8.contains(UInt8(ascii: "/")) || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
     }
@@ -69,7 +69,7 @@ extension WorkflowDecoder {
         if let steps = top.defaultSteps { makeManual(below: use.group, except: steps.map { StepPath.ids($0.name) }) }
     }
 
-    /// The group becomes the one that has the body: what is read from here on is inside.
+    /// Gives the body to the group: everything read from here on is inside.
     mutating func open(_ use: inout Use, with settings: Settings?) {
         let row = use.group.row
         use.settings = settings?.only(Self.innerKeys)
@@ -80,10 +80,11 @@ extension WorkflowDecoder {
         uses.append(use)
     }
 
-    /// Keys of a body that are evaluated inside; all others, the group itself could have.
+    /// Keys of a body that are evaluated inside; all others could be keys of the group itself.
     private static let innerKeys: KeySet = [.env, .dotenv, .workingDirectory, .envPolicy, .log, .require]
 
-    /// What `default` leaves out of a file runs where it is used only if somebody names it, as where it runs by itself.
+    /// Makes manual what the `default` of a used file leaves out: it runs only if it is named, as if the file ran by
+    /// itself.
     private mutating func makeManual(below group: NodeIndex, except paths: [[String]]) {
         let named = Dictionary(grouping: paths.filter { !$0.isEmpty }) { $0[0] }
         var row = group.row + 1
@@ -105,9 +106,9 @@ extension WorkflowDecoder {
     private struct UsedDocument {
         let document: YAMLDocument
         let identity: String
-        /// From the first file's folder.
+        /// Relative to the first file's folder.
         let path: String
-        /// Whether it has been read before.
+        /// True if it has been read before.
         let isKnown: Bool
     }
 
@@ -155,7 +156,7 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// Notes that a body is being read; false where it is already, which is a ring.
+    /// Notes that a body is being read. Returns false and reports a cycle if it is being read already.
     mutating func enter(_ body: OpenBody, at entry: MappingReader.Entry) -> Bool {
         guard let start = openBodies.firstIndex(where: { $0.identity == body.identity }) else {
             openBodies.append(body)
@@ -167,7 +168,7 @@ extension WorkflowDecoder {
         let notes = zip(ring, ring.dropFirst()).dropLast().compactMap { user, used in
             used.use.map { Diagnostic.Note("`\(user.name)` uses `\(used.name)` here", at: $0) }
         }
-        // Also where all other findings are made: only here it can be seen.
+        // Reported even if the other findings about this body exist already: the cycle is visible only here.
         findings.add(.error) {
             Diagnostic(
                 .usesCycle, "files or templates that use each other: \(names.joined(separator: " uses "))", in: file,
@@ -196,7 +197,7 @@ extension WorkflowDecoder {
 
     // MARK: What all files share
 
-    /// A name is the same secret everywhere in the run, whichever file says it.
+    /// A name is the same secret everywhere in the run, whichever file declares it.
     mutating func takeSecrets(_ own: [Secret]) {
         for secret in own {
             guard let position = secretPositions[secret.name] else {
@@ -213,7 +214,7 @@ extension WorkflowDecoder {
         }
     }
 
-    /// A name is the same pool everywhere in the run, whichever file says it.
+    /// A name is the same pool everywhere in the run, whichever file declares it.
     mutating func takePools(_ own: [Pool]) {
         for pool in own {
             guard let position = poolPositions[pool.name] else {

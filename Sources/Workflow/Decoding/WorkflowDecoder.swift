@@ -1,12 +1,12 @@
 package import Syntax
 
-/// Reads YAML nodes as a workflow and reports everything that is wrong in them in one go.
+/// Reads YAML nodes as a workflow and reports all mistakes in them at once.
 ///
-/// What is wrong is left out or replaced, and reading goes on: the workflow is as complete as the file allows, so that
-/// the planner can add what it finds about the graph. Knows nothing of edges between steps; names in `needs` are kept
-/// as they are.
+/// Invalid parts are left out or replaced, and reading goes on: the workflow is as complete as the file allows, so
+/// that the planner can add its findings about the graph. Knows nothing of edges between steps; names in `needs` are
+/// kept as they are.
 package struct WorkflowDecoder {
-    /// The workflow's own file, which brings along those that it uses.
+    /// The workflow's own file, which includes those that it uses.
     let file: SourceFile
     let files: WorkflowFiles
     var nodes: [WorkflowNode] = []
@@ -21,24 +21,24 @@ package struct WorkflowDecoder {
     var findings = FindingList()
     /// The document being read.
     var document: DecodedDocument
-    /// The bodies around the place being read, outermost first.
+    /// The bodies that enclose the place being read, outermost first.
     var openBodies: [OpenBody] = []
-    /// The documents of files that are used, by identity.
+    /// The documents of used files, by identity.
     var documents: [String: YAMLDocument] = [:]
-    /// The identities of files by the paths that they were used by.
+    /// The identities of files, by the paths under which they are used.
     var identities: [String: String] = [:]
-    /// Whether what is read has been read before, so that all findings about it are made.
+    /// True if the current text has been read before, so that all findings about it exist already.
     var isKnown = false
     var useCount = 0
     var isUseLimitTold = false
-    /// Each by what is in it, so that it is told once.
+    /// The identities in each reported cycle, so that it is reported once.
     var toldRings: Set<Set<String>> = []
     var suggestions = Suggestion()
-    /// The step or group that is being read, the innermost one; nil outside of them.
+    /// The innermost step or group that is being read; nil outside of them.
     var member: MappingReader.Entry?
 
-    /// The workflow of a file, with every finding about its text and its keys; nil where the text is not YAML or not a
-    /// mapping. The nodes of the text are gone when this returns. `files` are those that it may use.
+    /// Reads the workflow of a file, with every finding about its text and its keys; nil if the text is not YAML or
+    /// not a mapping. The nodes of the text are gone when this returns. `files` are those that it may use.
     package static func read(
         _ file: SourceFile, files: WorkflowFiles = .none
     ) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
@@ -48,7 +48,7 @@ package struct WorkflowDecoder {
         return (workflow, textFindings + keyFindings)
     }
 
-    /// The workflow is nil only where the document is not a mapping.
+    /// Reads the workflow of a document; it is nil only if the document is not a mapping.
     package static func decode(
         _ document: YAMLDocument, files: WorkflowFiles = .none
     ) -> (workflow: Workflow?, diagnostics: [Diagnostic]) {
@@ -87,7 +87,7 @@ package struct WorkflowDecoder {
         return workflow
     }
 
-    /// The keys of a workflow file; nil where it is none.
+    /// Returns the keys of a workflow file; nil if it is not a mapping.
     mutating func fileReader(_ root: YAMLNode) -> MappingReader? {
         guard root.kind == .mapping else {
             if root.kind != .invalid {
@@ -102,7 +102,7 @@ package struct WorkflowDecoder {
         return reader
     }
 
-    /// What only the top of a file says.
+    /// The keys that only the top of a file has.
     struct Top {
         let name: String?
         let description: String?
@@ -139,7 +139,7 @@ package struct WorkflowDecoder {
         reportUnusedTemplates()
     }
 
-    /// `default`: which steps and groups run when nobody names one; nil where the file does not say, or says it wrong.
+    /// `default`: the steps and groups that run when none is named; nil if the file has no valid `default`.
     mutating func defaultSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
         guard let entry else { return nil }
         let expected = "a list of ids"
@@ -166,7 +166,7 @@ package struct WorkflowDecoder {
         return decodeSettings(reader, in: .defaults)
     }
 
-    /// Parameters and secrets are both variables of a step's environment.
+    /// Reports names that are both: parameters and secrets are variables of a step's environment.
     private mutating func reportNamesakes(_ parameters: [Parameter], _ secrets: [Secret]) {
         guard !secrets.isEmpty, !parameters.isEmpty else { return }
         let secrets = Dictionary(secrets.map { ($0.name, $0.range) }) { first, _ in first }
@@ -205,13 +205,54 @@ package struct WorkflowDecoder {
 }
 
 extension MappingReader {
-    /// Where a finding about the mapping as a whole belongs.
+    /// The place of a finding about the mapping as a whole.
     var firstKeyRange: SourceRange { node.entries.lazy.map(\.key.range).first { _ in true } ?? node.range }
 
-    /// Where a line may be put in front of all keys; nil in a mapping with braces.
+    /// The place for a line before all keys; nil in a mapping with braces.
     func insertionPoint(in file: SourceFile) -> SourceRange? {
         let start = firstKeyRange.start
         guard node.range.start == start, file.location(at: Int(start)).column == 1 else { return nil }
         return SourceRange(start: start, end: start)
+    }
+}
+
+// A finding that was reached through an alias belongs at the alias, because the anchor may be right where it is.
+extension WorkflowDecoder {
+    /// The alias in the current member that leads to a place outside of the member; nil for a place inside of it.
+    func alias(to range: SourceRange) -> YAMLNode? {
+        guard let member, range.start < member.key.range.start || range.end > member.value.range.end else { return nil }
+        return Self.alias(in: member.value, to: range)
+    }
+
+    private static func alias(in node: YAMLNode, to range: SourceRange) -> YAMLNode? {
+        if node.isAlias {
+            let content = node.contentRange
+            return content.start <= range.start && range.end <= content.end ? node : nil
+        }
+        for element in node.elements {
+            if let alias = alias(in: element, to: range) { return alias }
+        }
+        for (key, value) in node.entries {
+            if let alias = alias(in: key, to: range) ?? alias(in: value, to: range) { return alias }
+        }
+        return nil
+    }
+
+    /// Reports a mistake in the content of an alias at the alias, unless it has been reported at the anchor.
+    mutating func report(
+        _ code: DiagnosticCode, _ message: String, at range: SourceRange, through alias: YAMLNode,
+        severity: Diagnostic.Severity, notes: [Diagnostic.Note], fix: Diagnostic.Fix?
+    ) {
+        let isKnown = findings.contains(since: 0) { finding in
+            finding.code == code && finding.message == message
+                && (finding.range == range || finding.range == alias.range)
+        }
+        guard !isKnown else { return }
+        findings.add(severity) {
+            Diagnostic(
+                code, message, in: file, at: alias.range, severity: severity,
+                notes: [.init("the alias refers to this", at: range)] + notes,
+                fix: fix.map { .init($0.description) })
+        }
     }
 }

@@ -1,18 +1,18 @@
 package import Syntax
 
-/// What stands between `${{` and `}}`, or after `if:`, parsed. Pure: evaluating it touches nothing but its scope.
+/// The text between `${{` and `}}`, or after `if:`, parsed. Pure: evaluating it touches nothing but its scope.
 package struct Expression: Sendable {
-    /// As written, without the braces and the blanks around it.
+    /// As written, without the braces and the surrounding blanks.
     package let text: String
     package let range: SourceRange
-    /// What it says. At most as deep as `ExpressionParser.depthLimit` allows, however long it is.
+    /// The tree of the expression. At most as deep as `ExpressionParser.depthLimit` allows, however long the text is.
     package let root: ExpressionNode
-    /// Whether it asks how the run goes: such a condition takes the place of the end that `needs` asks for: the step
-    /// waits until all of them have ended, and then the condition decides.
+    /// True if it uses a status function. Such a condition replaces the outcome that `needs` requires: the step waits
+    /// until all its needs have ended, and then the condition decides.
     package let usesStatus: Bool
 }
 
-// The text says all that the tree says, and the range where it stands.
+// The text determines the tree, and the range its place.
 extension Expression: Hashable {
     package static func == (left: Expression, right: Expression) -> Bool {
         left.range == right.range && left.text == right.text
@@ -31,9 +31,9 @@ package struct ExpressionNode: Sendable {
     package indirect enum Kind: Sendable {
         case literal(Value)
         case list([ExpressionNode])
-        /// A name, and the way into its value.
+        /// A name, and the path into its value.
         case reference(Name, [Accessor])
-        /// The way into any other value.
+        /// The path into any other value.
         case access(ExpressionNode, [Accessor])
         case call(ExpressionFunction, [ExpressionNode])
         case not(ExpressionNode)
@@ -62,7 +62,7 @@ package struct ExpressionNode: Sendable {
         /// `.name`, or `['name']`.
         case field(Name)
         case index(ExpressionNode)
-        /// `.*`: what follows is asked of every element.
+        /// `.*`: the rest of the path applies to every element.
         case every(SourceRange)
     }
 
@@ -74,7 +74,7 @@ package struct ExpressionNode: Sendable {
         case greater = ">"
         case greaterOrEqual = ">="
 
-        /// Whether only numbers and texts can be compared so.
+        /// True if only numbers and texts can be compared by it.
         package var isOrder: Bool { self != .equal && self != .notEqual }
     }
 
@@ -92,7 +92,7 @@ package enum ExpressionFunction: String, Sendable, CaseIterable {
     case contains, startsWith, endsWith, format, join, len, sum, unique, fromJSON, toJSON, hashFiles, glob, `if`
     case success, failure, always, cancelled
 
-    /// How many arguments it takes.
+    /// The accepted number of arguments.
     package var arity: ClosedRange<Int> {
         switch self {
         case .contains, .startsWith, .endsWith, .join: 2...2
@@ -103,11 +103,11 @@ package enum ExpressionFunction: String, Sendable, CaseIterable {
         }
     }
 
-    /// Which question about the run it asks; nil for a function of its arguments.
+    /// The question about the run that it asks; nil for a function of its arguments.
     package var status: StatusFunction? { StatusFunction(rawValue: rawValue) }
 }
 
-/// A question about what came before, for conditions.
+/// A question about the previous steps, for conditions.
 package enum StatusFunction: String, Sendable, CaseIterable {
     /// Everything needed ended well, tolerated failures included.
     case success
@@ -115,11 +115,11 @@ package enum StatusFunction: String, Sendable, CaseIterable {
     case failure
     /// Always true: the step runs in any case.
     case always
-    /// The run or a group around is being cancelled.
+    /// The run or an enclosing group is being cancelled.
     case cancelled
 }
 
-/// Why a text is not an expression: the one finding about it.
+/// The reason why a text is not an expression: the only finding about it.
 package struct ExpressionError: Error {
     package let code: DiagnosticCode
     package let message: String

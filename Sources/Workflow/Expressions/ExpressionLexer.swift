@@ -59,14 +59,14 @@ struct ExpressionLexer {
         return Token(kind: .symbol(symbol), range: start..<offset)
     }
 
-    /// The name behind a dot, which may begin with a digit as ids do; nil where there is none.
+    /// Returns the name after a dot, which may begin with a digit as ids do; nil if there is none.
     mutating func memberName() -> Token? {
         skipBlanks()
         guard Self.isName(peek(0)), peek(0) != UInt8(ascii: "-") else { return nil }
         return name()
     }
 
-    /// The byte at a distance from the offset; 0 behind the end.
+    /// The byte at a distance from the offset; 0 beyond the end.
     func peek(_ distance: Int) -> UInt8 { offset + distance < end ? text.bytes[offset + distance] : 0 }
 
     private mutating func skipBlanks() {
@@ -87,7 +87,10 @@ struct ExpressionLexer {
             offset += 1
             while Self.isName(peek(0)) { offset += 1 }
             throw ExpressionError(
-                "\(Phrase.quoted(text.string(start..<offset))) is not a whole number; expressions have no other numbers",
+                """
+                \(Phrase.quoted(text.string(start..<offset))) is not a whole number; expressions have no other \
+                numbers
+                """,
                 at: text.range(start..<offset),
                 fix: text.replacing(start..<offset, by: "fromJSON('\(text.string(start..<offset))')"))
         }
@@ -159,7 +162,7 @@ struct ExpressionLexer {
     static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 }
 
-// Characters that other languages have, each with flowrun's word.
+// Characters of other languages, each with flowrun's equivalent.
 extension ExpressionLexer {
     /// Operators of other languages, longest first.
     private static let foreign: [(spelling: String, word: String?, hint: String)] = [

@@ -1,6 +1,6 @@
 extension ExpressionNode {
-    /// Calls the body with this part and every part inside it, from the outside in. As deep as the expression's
-    /// brackets.
+    /// Calls the body with this part and every part inside it, outermost first. The recursion is as deep as the
+    /// expression's brackets.
     package func visit(_ body: (ExpressionNode) -> Void) {
         body(self)
         switch kind {
@@ -22,7 +22,8 @@ extension ExpressionNode {
         for case .index(let index) in path { index.visit(body) }
     }
 
-    /// The same without the parts that may be left unevaluated: all but the first of `&&`, `||`, `??` and `if`.
+    /// Visits the same parts, except those that may be left unevaluated: all but the first of `&&`, `||`, `??` and
+    /// `if`.
     func visitCertainParts(_ body: (ExpressionNode) -> Void) {
         switch kind {
         case .all(let parts), .any(let parts), .firstPresent(let parts), .call(.if, let parts):
@@ -55,10 +56,10 @@ extension ExpressionNode {
 }
 
 extension Expression {
-    /// The names that it reads, each with the field behind it: `steps` with the id, `params` with the parameter.
+    /// The names that it reads, each with the field after it: `steps` with the id, `params` with the parameter.
     package var references: [(root: String, field: String?)] { references { root.visit($0) } }
 
-    /// Those that it reads whenever it is evaluated.
+    /// The names that it reads whenever it is evaluated.
     var certainReferences: [(root: String, field: String?)] { references { root.visitCertainParts($0) } }
 
     private func references(
@@ -77,10 +78,10 @@ extension Expression {
     /// True if it is false whenever `success()` is.
     package var wantsSuccess: Bool { root.wantsSuccess }
 
-    /// Whether it asks something of the run or of files, beside what its names mean.
+    /// True if it depends on the run or on files, apart from the meaning of its names.
     package var asksTheRun: Bool { usesStatus || asksFiles }
 
-    /// Whether it asks something of files.
+    /// True if it depends on files.
     package var asksFiles: Bool {
         var asks = false
         root.visit { node in

@@ -1,18 +1,18 @@
 internal import Syntax
 
-/// The bytes of a scalar's value, and where each of them is in the file.
+/// The bytes of a scalar's value, and the place of each in the file.
 struct ExpressionText {
     let bytes: [UInt8]
     private let start: UInt32
-    /// Per byte the place of the character it belongs to; empty where the source spells the value as it is.
+    /// Per byte the place of its character; empty if the source spells the value as it is.
     private let places: [SourceRange]
     private let spelling: Spelling
 
-    /// The style of the scalar, which decides how further text is written.
+    /// The style of the scalar, which decides the spelling of further text.
     enum Spelling {
         case plain, singleQuoted, doubleQuoted, block
 
-        /// A text as it is written in the middle of such a scalar.
+        /// The spelling of a text in the middle of such a scalar.
         func written(_ text: String) -> String {
             switch self {
             case .plain, .block: text
@@ -30,7 +30,7 @@ struct ExpressionText {
         places = []
     }
 
-    /// A value that the source spells otherwise.
+    /// A value that the source spells differently.
     init(_ bytes: [UInt8], places: [SourceRange], _ spelling: Spelling) {
         self.bytes = bytes
         self.places = places
@@ -49,7 +49,7 @@ struct ExpressionText {
 
     func string(_ part: Range<Int>) -> String { String(decoding: bytes[part], as: UTF8.self) }
 
-    /// A fix that replaces a part with a text; without an edit if the text would quote all that follows.
+    /// A fix that replaces a part by a text; it has no edit if the text would quote everything after it.
     func replacing(_ part: Range<Int>, by text: String, _ description: String? = nil) -> Diagnostic.Fix {
         let isQuote = text.first == "\"" || text.first == "'"
         let quotesAll = spelling == .plain && part.lowerBound == 0 && isQuote

@@ -6,12 +6,12 @@ package enum Template: Sendable, Hashable {
     case literal(String)
     case parsed(ParsedTemplate)
 
-    /// The text where there is nothing to evaluate; nil where there is.
+    /// The text, if there is nothing to evaluate; nil otherwise.
     package var literal: String? {
         if case .literal(let text) = self { text } else { nil }
     }
 
-    /// The expression where it is all there is; nil for a text and for one with expressions in it.
+    /// The expression, if there is nothing else; nil for a text and for one with expressions in it.
     package var expression: Expression? {
         if case .parsed(let parsed) = self { parsed.expression } else { nil }
     }
@@ -37,7 +37,7 @@ package final class ParsedTemplate: Sendable {
         self.range = range
     }
 
-    /// The expression where it is all there is, so that its value keeps its type; nil otherwise.
+    /// The expression, if it is the only part, so that its value keeps its type; nil otherwise.
     package var expression: Expression? {
         if parts.count == 1, case .expression(let expression) = parts[0] { expression } else { nil }
     }
@@ -54,14 +54,14 @@ extension ParsedTemplate: Hashable {
     }
 }
 
-/// Takes a text apart into plain text and its expressions. `$${{` is a `${{` of the text.
+/// Splits a text into plain text and its expressions. `$${{` is a literal `${{`.
 struct TemplateParser {
     private let text: ExpressionText
     private var parts: [ParsedTemplate.Part] = []
     private var literal: [UInt8] = []
     private(set) var errors: [ExpressionError] = []
 
-    /// The template and what is wrong with it; the text as it is where something is. O(length).
+    /// Returns the template and its errors; if there are any, the template is the text as it is. O(length).
     static func parse(_ text: ExpressionText, range: SourceRange) -> (template: Template, errors: [ExpressionError]) {
         var parser = TemplateParser(text: text)
         parser.parse()
@@ -105,7 +105,7 @@ struct TemplateParser {
             && text.bytes[offset + 1] == UInt8(ascii: "{") && text.bytes[offset + 2] == UInt8(ascii: "{")
     }
 
-    /// Reads the expression whose `${{` stands at an offset; where the text goes on, nil where it cannot be told.
+    /// Reads the expression whose `${{` is at an offset. Returns the offset after it; nil if the end is unknown.
     private mutating func expression(at start: Int) -> Int? {
         let opening = start..<start + 3
         guard let close = ExpressionBraces.close(of: text.bytes, from: start + 3) else {
@@ -131,10 +131,10 @@ struct TemplateParser {
     }
 }
 
-/// Finds where an expression in braces ends.
+/// Finds the end of an expression in braces.
 enum ExpressionBraces {
-    /// The offset of the `}}` that belongs to a `${{` before `start`: the first one outside of quotes, or else the
-    /// first one there is; nil where there is none in reach.
+    /// Returns the offset of the `}}` that belongs to a `${{` before `start`: the first one outside of quotes, or
+    /// else the first of all; nil if there is none in reach.
     static func close(of bytes: [UInt8], from start: Int) -> Int? {
         let end = min(bytes.count, start + ExpressionParser.lengthLimit + 2)
         var isQuoted = false

@@ -1,4 +1,5 @@
-/// A set of the cases of an enum that counts them from 0, of at most 128, in one word. Iterates in their order.
+/// A set of cases of an enum with raw values from 0, at most 128, in one `UInt128`. Iterates in the order of the
+/// cases.
 package struct EnumSet<Element: RawRepresentable<UInt8> & Sendable>: Sequence, Equatable, Sendable,
     ExpressibleByArrayLiteral
 {
@@ -20,7 +21,7 @@ package struct EnumSet<Element: RawRepresentable<UInt8> & Sendable>: Sequence, E
 
     package mutating func insert(_ element: Element) { bits |= Self.bit(of: element) }
 
-    /// How many elements come before this one.
+    /// The number of elements before this one.
     package func position(of element: Element) -> Int { (bits & (Self.bit(of: element) - 1)).nonzeroBitCount }
 
     package func union(_ other: Self) -> Self { Self(bits: bits | other.bits) }
@@ -46,7 +47,7 @@ package struct EnumSet<Element: RawRepresentable<UInt8> & Sendable>: Sequence, E
     private init(bits: UInt128) { self.bits = bits }
 
     private static func bit(of element: Element) -> UInt128 {
-        // A shift by more than the width gives 0, and the element would be lost without a word.
+        // A shift by more than the width gives 0, and the element would be lost silently.
         precondition(element.rawValue < UInt128.bitWidth, "an EnumSet holds 128 cases")
         return 1 << UInt128(truncatingIfNeeded: element.rawValue)
     }

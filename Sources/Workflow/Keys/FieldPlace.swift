@@ -2,11 +2,11 @@
 package enum FieldPlace: String, CaseIterable, Sendable {
     case retry, parameter, secret, sharedValue, requirement, output, dotenvFile
 
-    /// One of the words.
+    /// One of the words of a mapping.
     package struct Field: Sendable {
         package let word: String
         package let type: KeyType
-        /// What it says, in one or a few sentences.
+        /// A description in one or a few sentences.
         package let documentation: String
 
         fileprivate init(_ word: String, _ type: KeyType, _ documentation: String) {
@@ -16,7 +16,7 @@ package enum FieldPlace: String, CaseIterable, Sendable {
         }
     }
 
-    /// As messages call it.
+    /// The name in messages.
     var name: String {
         switch self {
         case .retry: "`retry`"
@@ -31,7 +31,7 @@ package enum FieldPlace: String, CaseIterable, Sendable {
 
     var words: [String] { fields.map(\.word) }
 
-    /// The words that may stand here.
+    /// The words that are accepted here.
     package var fields: [Field] {
         switch self {
         case .retry:

@@ -1,15 +1,15 @@
-/// All that holds for one key of the file format.
+/// The definition of one key of the file format.
 package struct KeyDefinition: Sendable {
-    /// The word as a file has it.
+    /// The word in a file.
     package let word: StaticString
     package let places: KeyPlaces
-    /// True if a group hands its word down to the members that have none of their own.
+    /// True if a group hands its value down to the members that have none of their own.
     package let isHandedDown: Bool
-    /// True if a resume runs a step again that says something else. Of `if` only what it reads and whether it decides
-    /// after a failed need count: its value is asked for in each run.
+    /// True if a step with another value runs again in a resume. Of `if`, only its references and its effect after a
+    /// failed need count: each run evaluates it again.
     package let isInDefinition: Bool
-    /// True for a key of a fan-out that belongs to the whole of it, false for one that belongs to each copy.
-    package let isOfAllCopies: Bool
+    /// True if the key of a fan-out belongs to the whole of it, false if it belongs to each instance.
+    package let isOfWhole: Bool
     private let type: KeyType
     private let topType: KeyType?
     private let stepType: KeyType?
@@ -17,27 +17,27 @@ package struct KeyDefinition: Sendable {
     private let topText: StaticString?
     private let stepText: StaticString?
 
-    /// `type` and `text` are those of all places that have none of their own.
+    /// `type` and `text` apply to all places that have none of their own.
     init(
         _ word: StaticString, in places: KeyPlaces, _ type: KeyType, handedDown: Bool = false,
-        ofAllCopies: Bool = false, inDefinition: Bool = false, _ text: StaticString, topType: KeyType? = nil,
+        ofWhole: Bool = false, inDefinition: Bool = false, _ text: StaticString, topType: KeyType? = nil,
         atTop topText: StaticString? = nil, stepType: KeyType? = nil, ofStep stepText: StaticString? = nil
     ) {
         self.word = word
         self.places = places
         isHandedDown = handedDown
-        isOfAllCopies = ofAllCopies
+        isOfWhole = ofWhole
         isInDefinition = inDefinition
         (self.type, self.topType, self.stepType) = (type, topType, stepType)
         (self.text, self.topText, self.stepText) = (text, topText, stepText)
     }
 
-    /// A word of version 1 that this program knows, but answers with an error, wherever it stands.
+    /// A word of version 1 that this program knows, but refuses with an error in every place.
     static func notSupportedYet(_ word: StaticString) -> Self { Self(word, in: [], .text, "") }
 
     package var isSupported: Bool { !places.isEmpty }
 
-    /// What the value of the key is at a place.
+    /// The type of the key's value at a place.
     package func type(in place: KeyPlace) -> KeyType {
         switch place {
         case .top: topType ?? type
@@ -46,7 +46,7 @@ package struct KeyDefinition: Sendable {
         }
     }
 
-    /// What the key does at a place, in one or a few sentences.
+    /// The effect of the key at a place, in one or a few sentences.
     package func documentation(in place: KeyPlace) -> String {
         switch place {
         case .defaults: "The `\(word)` of every step that has none. \(stepText ?? text)"
@@ -61,7 +61,7 @@ package struct KeyDefinition: Sendable {
 package enum KeyPlace: UInt8, CaseIterable, Sendable {
     case top, defaults, group, step, use, template
 
-    /// As messages call it.
+    /// The name in messages.
     var name: String {
         switch self {
         case .top: "the workflow"
@@ -73,7 +73,7 @@ package enum KeyPlace: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The keys that may stand here, in the order of the table.
+    /// The keys that are accepted here, in the order of the table.
     package var keys: KeySet { Self.keys[Int(rawValue)] }
 
     private static let keys = allCases.map { place in
@@ -81,7 +81,7 @@ package enum KeyPlace: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Some of the places.
+/// A set of places.
 package struct KeyPlaces: OptionSet, Sendable {
     package let rawValue: UInt8
 
@@ -95,11 +95,11 @@ package struct KeyPlaces: OptionSet, Sendable {
     static let group = Self(.group)
     static let use = Self(.use)
     static let template = Self(.template)
-    /// Whatever has an id under `steps`.
+    /// Everything that has an id under `steps`.
     static let member: Self = [.step, .group, .use]
 }
 
-/// The kinds of value. Each is read by one function of the decoder, and has a definition of its name in the JSON
+/// The kinds of value. Each is read by one function of the decoder and has a definition of this name in the JSON
 /// schema.
 package enum KeyType: String, CaseIterable, Sendable {
     // Of keys.

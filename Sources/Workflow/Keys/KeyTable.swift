@@ -1,7 +1,7 @@
-/// Every word that the file format of version 1 knows as a key, in the order in which pages and messages list them.
+/// The keys of the file format of version 1, in the order in which pages and messages list them.
 ///
-/// `definition` is the table of keys: it says all that holds for a key, and everything else is derived from it or held
-/// against it by a test: what the decoder reads where, what a group hands down, the JSON schema, the manual page.
+/// `definition` is the table of keys. Everything else is derived from it or compared with it by a test: the keys that
+/// the decoder reads in each place, the keys that a group hands down, the JSON schema, the manual page.
 package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case version, name, description, `default`, manual, needs, `if`, require, confirm, uses, with, params, vars, secrets
     case run, env, envPolicy, dotenv, defaults, shell, workingDirectory, stdin, streams, detach, interactive, log
@@ -9,7 +9,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case matrix, forEach, `as`, label, maxItems, maxParallel, failFast, order, undoes, templates, steps, onFailure
     case finally, jobserver, sources, generates, services
 
-    /// What holds for the key. O(1).
+    /// The definition of the key. O(1).
     package var definition: KeyDefinition {
         switch self {
         case .version:
@@ -36,14 +36,14 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .needs:
             .init(
-                "needs", in: .member, .needs, ofAllCopies: true, inDefinition: true,
+                "needs", in: .member, .needs, ofWhole: true, inDefinition: true,
                 """
                 What has to end before this starts: a list of ids that have to succeed, or a map from id to the end \
                 it wants. Names a sibling, or a sibling of an enclosing group.
                 """)
         case .if:
             .init(
-                "if", in: .member, .condition, ofAllCopies: true, inDefinition: true,
+                "if", in: .member, .condition, ofWhole: true, inDefinition: true,
                 """
                 A condition, as an expression without braces. Where it is false this is skipped, and what needs it \
                 runs all the same. With success(), failure(), always() or cancelled() it also decides what a failed \
@@ -261,42 +261,42 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 ofStep: "Names that at most one step or group of the run holds at a time.")
         case .platforms:
             .init(
-                "platforms", in: .step, .platforms, ofAllCopies: true,
+                "platforms", in: .step, .platforms, ofWhole: true,
                 """
                 Where the step runs: on one of the systems and one of the processors that are named. Elsewhere it is \
                 skipped.
                 """)
         case .matrix:
             .init(
-                "matrix", in: .member, .matrix, ofAllCopies: true, inDefinition: true,
+                "matrix", in: .member, .matrix, ofWhole: true, inDefinition: true,
                 """
                 One copy for each combination of the axes. Every axis is an environment variable of the copy.
                 """)
         case .forEach:
             .init(
-                "for-each", in: .member, .items, ofAllCopies: true, inDefinition: true,
+                "for-each", in: .member, .items, ofWhole: true, inDefinition: true,
                 """
                 One copy for each value of the list, or of the list that an expression gives. The value is an \
                 environment variable of the copy, named by `as`.
                 """)
         case .as:
             .init(
-                "as", in: .member, .variable, ofAllCopies: true, inDefinition: true,
+                "as", in: .member, .variable, ofWhole: true, inDefinition: true,
                 "The name of the `for-each` variable. Default item.")
         case .label:
             .init(
-                "label", in: .member, .label, ofAllCopies: true, inDefinition: true,
+                "label", in: .member, .label, ofWhole: true, inDefinition: true,
                 """
                 Names the copies of a fan-out in place of their values. Expressions in it read only the variables of \
                 the copy.
                 """)
         case .maxItems:
             .init(
-                "max-items", in: .member, .instanceLimit, ofAllCopies: true,
+                "max-items", in: .member, .instanceLimit, ofWhole: true,
                 "How many copies a fan-out may make. Default 1000.")
         case .maxParallel:
             .init(
-                "max-parallel", in: [.top, .member, .template], .count, ofAllCopies: true,
+                "max-parallel", in: [.top, .member, .template], .count, ofWhole: true,
                 """
                 How many steps of the group may run at once; with `matrix` or `for-each`, how many copies may be in \
                 progress.
@@ -305,7 +305,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 ofStep: "How many copies may be in progress at once. Only with `matrix` or `for-each`.")
         case .failFast:
             .init(
-                "fail-fast", in: [.top, .member, .template], .failFast, ofAllCopies: true,
+                "fail-fast", in: [.top, .member, .template], .failFast, ofWhole: true,
                 """
                 What the failure of a member does to the others. Default: what the nearest enclosing group says, \
                 false at the top.
@@ -317,7 +317,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 "order", in: [.top, .group, .template], .order,
                 """
                 `parallel` (the default): members start when their needs allow. `sequence`: each also waits for the \
-                success of the one before it in the file.
+                success of all before it in the file.
                 """)
         case .undoes:
             .init(

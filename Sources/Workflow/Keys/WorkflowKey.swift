@@ -8,15 +8,15 @@ extension WorkflowKey {
     /// The words of version 1 that this program answers with "not supported yet".
     package static let notSupportedYet = KeySet(allCases.lazy.filter { !$0.definition.isSupported })
 
-    /// What a group hands down to the members that do not say it.
+    /// The keys that a group hands down to the members that do not set them.
     package static let handedDown = KeySet(allCases.lazy.filter(\.definition.isHandedDown))
 
-    /// What of a fan-out belongs to the whole of it.
-    package static let ofAllCopies = KeySet(allCases.lazy.filter(\.definition.isOfAllCopies))
+    /// The keys of a fan-out that belong to the whole of it.
+    package static let ofWhole = KeySet(allCases.lazy.filter(\.definition.isOfWhole))
 
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 
-    /// The key spelt by these bytes.
+    /// The key with the spelling in these bytes.
     static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
         var position = slot(of: bytes)
@@ -31,14 +31,14 @@ extension WorkflowKey {
 
     private struct Slot {
         let key: WorkflowKey
-        /// There for as long as the program.
+        /// Valid as long as the program runs.
         let letters: UnsafeBufferPointer<UInt8>
     }
 
     private static let slotCount = 128
 
-    /// The keys by the hash of the word, or in the next slot that was free: a workflow has three keys per step, and a
-    /// dictionary costs a small run more to build than all its look-ups.
+    /// The keys by the hash of the word, each in its own slot or in the next free one. A workflow has three keys per
+    /// step, and for a small run a dictionary costs more to build than all its look-ups.
     nonisolated(unsafe) private static let slots: [Slot?] = {
         var slots = [Slot?](repeating: nil, count: slotCount)
         for key in allCases {
@@ -51,7 +51,7 @@ extension WorkflowKey {
         return slots
     }()
 
-    /// Of at least one byte. Chosen so that all but two of the keys of version 1 have a slot of their own.
+    /// The slot of a word of at least one byte. Chosen so that few keys of version 1 share a slot.
     private static func slot(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
         let (first, middle, last) = (bytes[0], bytes[bytes.count / 2], bytes[bytes.count - 1])
         return (Int(first) &+ 5 &* Int(middle) &+ 17 &* Int(last) &+ bytes.count) % slotCount

@@ -1,20 +1,20 @@
 package import Syntax
 
-/// A `matrix` or `for-each`: the instances it makes, or the expression that will say which.
+/// A `matrix` or `for-each`: its instances, or the expression that yields their list.
 package struct FanOut: Sendable {
     /// The names of the axes, or the one loop variable, in file order.
     package let axes: [String]
-    /// Already expanded and checked against the size limit; empty where `items` says them.
+    /// Already expanded and checked against the size limit; empty if `items` is set.
     package let instances: [Instance]
-    /// The list that the run will know; nil where the file says the instances.
+    /// The list that only the run knows; nil if the file lists the instances.
     package let items: Expression?
-    /// What names the instances in place of their values; nil for those.
+    /// The template that names the instances; nil if their values do.
     package let label: Template?
-    /// Whether `if` is each copy's own, because it reads a variable of the fan-out.
+    /// True if `if` belongs to each instance, because it reads a variable of the fan-out.
     package internal(set) var decidesCopies = false
-    /// How many instances there may be: `max-items`, or its default.
+    /// The largest number of instances: `max-items`, or its default.
     package let limit: Int
-    /// Where `matrix` or `for-each` stands.
+    /// The place of `matrix` or `for-each`.
     package let range: SourceRange
 
     package init(
@@ -29,14 +29,14 @@ package struct FanOut: Sendable {
         self.range = range
     }
 
-    /// The same with instances in the place of the list that only a run would know.
+    /// Returns the fan-out with instances in place of the list that only a run would know.
     package func with(_ instances: [Instance]) -> FanOut {
         var fanOut = FanOut(axes: axes, instances: instances, label: label, limit: limit, range: range)
         fanOut.decidesCopies = decidesCopies
         return fanOut
     }
 
-    /// Whether an expression reads a variable that the copies have.
+    /// True if an expression reads a variable of the instances.
     func has(aVariableOf expression: Expression) -> Bool {
         let references = expression.references
         guard !references.isEmpty else { return false }
@@ -47,20 +47,20 @@ package struct FanOut: Sendable {
         return references.contains { names.contains($0.root) }
     }
 
-    /// Whether only the run knows the instances.
+    /// True if only the run knows the instances.
     package var isDynamic: Bool { items != nil }
 
-    /// How many instances a fan-out may have where `max-items` does not say otherwise.
+    /// The largest number of instances without `max-items`.
     package static let defaultLimit = 1000
-    /// What `max-items` may say at most.
+    /// The largest value of `max-items`.
     package static let largestLimit = 100_000
 
-    /// One copy of the node.
+    /// One instance of the node.
     package struct Instance: Sendable {
-        /// What is in the brackets of the id: the values in axis order or the label, or the index where they would
-        /// be hard to read.
+        /// The text in the brackets of the id: the values in axis order or the label, or the index if these would be
+        /// hard to read.
         package let key: String
-        /// In axis order, then what `include` adds. The text is the scalar's own, so `3.10` stays `3.10`.
+        /// In axis order, then those that `include` adds. The text is that of the scalar, so `3.10` stays `3.10`.
         package let variables: [Variable]
 
         package init(key: String, variables: [Variable]) {
@@ -73,9 +73,9 @@ package struct FanOut: Sendable {
 /// A loop variable or axis with its value; an environment variable of the step under its own name.
 package struct Variable: Sendable, Hashable {
     package let name: String
-    /// As the environment variable has it; an object or list is compact JSON.
+    /// The value of the environment variable; an object or list is compact JSON.
     package let value: String
-    /// As expressions see it.
+    /// The value in expressions.
     package let typedValue: Value
 
     package init(name: String, value: String, typedValue: Value) {
@@ -89,15 +89,15 @@ package struct Variable: Sendable, Hashable {
 }
 
 extension FanOut {
-    /// Why a value makes no instances: a clause about it, with what would be accepted.
+    /// The reason why a value makes no instances: a clause about it, with what would be accepted.
     package struct ItemError: Error {
         package let message: String
     }
 
-    /// The instances of a dynamic fan-out, now that its list is known, in the list's order. O(items).
+    /// Returns the instances of a dynamic fan-out for its list, in the order of the list. O(items).
     ///
-    /// An instance whose item or label `isHidden` is named by its number, because its name is in every log; for the
-    /// same reason no message shows an item.
+    /// If `isHidden` is true for the item or label of an instance, the instance is named by its number, because its
+    /// name is in every log; for the same reason no message shows an item.
     package func instances(
         over value: Value, isHidden: (String) -> Bool = { _ in false }
     ) throws(ItemError) -> [Instance] {
@@ -109,7 +109,7 @@ extension FanOut {
                 message: "has \(items.count) items, more than the limit of \(limit); "
                     + "write `max-items: \(items.count)` if that many are meant")
         }
-        // By their bytes: texts that Unicode takes for the same are not the same item.
+        // By bytes: texts that Unicode considers equal are different items.
         var seen: [[UInt8]: Int] = [:]
         var combinations: [[Variable]] = []
         for (index, item) in items.enumerated() {
@@ -131,7 +131,7 @@ extension FanOut {
         return try FanOut.named(combinations, axisCount: 1, label: label, isHidden: isHidden)
     }
 
-    /// Gives each combination of variables its name. Throws where a label has no value.
+    /// Gives each combination of variables its name. Throws if a label has no value.
     static func named(
         _ combinations: [[Variable]], axisCount: Int, label: Template?, isHidden: (String) -> Bool = { _ in false }
     ) throws(ItemError) -> [Instance] {
@@ -146,7 +146,7 @@ extension FanOut {
         _ variables: [Variable], axisCount: Int, label: Template?
     ) throws(ItemError) -> [String] {
         guard let label else {
-            // A matrix of `include` alone has only what that says.
+            // A matrix of `include` alone has only those values.
             return variables.prefix(axisCount > 0 ? axisCount : variables.count).map(\.value)
         }
         do throws(EvaluationError) {
@@ -157,7 +157,7 @@ extension FanOut {
     }
 }
 
-/// Only the variables of one instance have values.
+/// A scope in which only the variables of one instance have values.
 private struct VariableScope: ExpressionScope {
     let variables: [Variable]
 
@@ -172,4 +172,40 @@ private struct VariableScope: ExpressionScope {
     func hash(files patterns: [String]) throws(EvaluationError) -> String { throw Self.noFiles }
 
     private static let noFiles = EvaluationError("a `label` reads no files", at: .beginning)
+}
+
+/// The text in the brackets of an instance's id: its values in axis order, or its label.
+///
+/// An instance whose values would be hard to read or to type has its number instead; if two would have the same name,
+/// all instances of the fan-out have their numbers.
+struct InstanceNames {
+    /// The largest length of a value that serves as a name, in characters.
+    static let lengthLimit = 64
+
+    /// `names` are the values of each instance; nil for one that must not be shown.
+    static func keys(_ names: [[String]?]) -> [String] {
+        let keys = names.enumerated().map { index, values in
+            guard let values, !values.isEmpty, values.allSatisfy(isShown) else { return String(index) }
+            return values.joined(separator: ",")
+        }
+        return Set(keys).count == keys.count ? keys : keys.indices.map(String.init)
+    }
+
+    /// True if a value is shown as it is: printable, without blank, bracket, comma, quote or backslash, not too long.
+    static func isShown(_ text: String) -> Bool {
+        guard !text.isEmpty, text.utf8.count <= 4 * lengthLimit, text.unicodeScalars.count <= lengthLimit else {
+            return false
+        }
+        return text.unicodeScalars.allSatisfy { scalar in
+            if scalar.isASCII { return scalar.value > 0x20 && scalar.value < 0x7F && !refused.contains(scalar) }
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
+                .spaceSeparator:
+                return false
+            default: return true
+            }
+        }
+    }
+
+    private static let refused: Set<Unicode.Scalar> = ["[", "]", "(", ")", "{", "}", ",", "'", "\"", "`", "\\"]
 }

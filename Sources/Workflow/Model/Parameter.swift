@@ -13,15 +13,16 @@ package struct Parameter: Sendable {
 
     package let name: String
     package let kind: Kind
-    /// nil where there is none; a parameter that is not required and has none is an empty text or list, 0 or false.
+    /// nil if there is none; a parameter that is not required and has none is an empty text or list, 0 or false.
     package let defaultValue: Value?
     package let isRequired: Bool
-    /// What the whole text of a `string` or `path`, or each item of a `list`, has to match; nil for anything.
+    /// The expression that the whole text of a `string` or `path`, or each item of a `list`, has to match; nil for
+    /// any text.
     package let pattern: Pattern?
     package let description: String?
-    /// The variable of flowrun's own environment whose value counts where the caller gives none; nil for no variable.
+    /// The variable of flowrun's own environment whose value counts if the caller gives none; nil for no variable.
     package let variable: String?
-    /// Where the name stands.
+    /// The place of the name.
     package let range: SourceRange
 
     package init(
@@ -40,7 +41,7 @@ package struct Parameter: Sendable {
 }
 
 extension Parameter {
-    /// Why a text is not a value of a parameter: a clause that can follow `--param name=text: `.
+    /// The reason why a text is not a value of a parameter: a clause that can follow `--param name=text: `.
     package struct ValueError: Error {
         private let problem: String
         private let hint: String
@@ -49,13 +50,13 @@ extension Parameter {
 
         package var message: String { problem + hint }
 
-        /// The message where the text is not beside it.
+        /// The message for a place that does not show the text.
         package func message(found text: String) -> String {
             "\(problem), found \(text.isEmpty ? "an empty text" : Phrase.quoted(text))\(hint)"
         }
     }
 
-    /// The value where the caller gives none: the default, or else an empty text or list, 0 or false.
+    /// The value if the caller gives none: the default, or else an empty text or list, 0 or false.
     package var absentValue: Value {
         if let defaultValue { return defaultValue }
         switch kind {
@@ -66,7 +67,7 @@ extension Parameter {
         }
     }
 
-    /// Whether a value of nothing would be a wrong one, so that there has to be a default or a caller who gives one.
+    /// True if an empty value would be invalid, so that there has to be a default or a value from the caller.
     var hasNoEmptyValue: Bool {
         if pattern != nil { return true }
         switch kind {
@@ -75,9 +76,10 @@ extension Parameter {
         }
     }
 
-    /// The value that a caller's text means. A text, an alternative of an enum and a path are kept byte for byte.
+    /// Returns the value that a caller's text means. A text, an alternative of an enum and a path are kept byte for
+    /// byte.
     ///
-    /// A relative path is not changed either: it means a place under the folder in which a step runs.
+    /// A relative path is not changed either: it is relative to the folder in which a step runs.
     package func value(from text: String) throws(ValueError) -> Value {
         switch kind {
         case .string:
@@ -127,7 +129,7 @@ extension Parameter {
         throw ValueError(message: "\(subject) does not match the pattern \(Phrase.quoted(pattern.text))")
     }
 
-    /// Values between commas, as they stand, blanks included; nothing at all is an empty list.
+    /// Values between commas, as they are written, blanks included; an empty text is an empty list.
     private func commaItems(_ text: String) throws(ValueError) -> [String] {
         guard !text.isEmpty else { return [] }
         let items = text.utf8.split(separator: 0x2C, omittingEmptySubsequences: false)
@@ -138,7 +140,7 @@ extension Parameter {
         return items.map { String(Substring($0)) }
     }
 
-    /// Texts, and what has one spelling only; `3.10` would not keep its own.
+    /// Accepts texts, and values that have only one spelling; `3.10` would not keep its own.
     private func jsonItems(_ text: String) throws(ValueError) -> [String] {
         let value: Value
         do {

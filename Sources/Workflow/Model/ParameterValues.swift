@@ -2,30 +2,31 @@ internal import Syntax
 
 /// The values of all parameters of one run.
 package struct ParameterValues: Sendable {
-    /// What is wrong with the parameters that a caller gives: wrong usage (64).
+    /// The mistakes in the parameters that a caller gives: wrong usage (64).
     package struct ValuesError: Error {
-        /// One sentence for each value that is wrong.
+        /// One sentence for each wrong value.
         package let messages: [String]
-        /// Those that are required and that nobody gave.
+        /// The required parameters that were not given.
         package let missing: [Parameter]
     }
 
-    /// Of a workflow without parameters.
+    /// The values of a workflow without parameters.
     package static let none = ParameterValues()
 
     /// In the order of their declarations, without those that are `missing`.
     package let fields: [Value.Field]
-    /// As environment variables of every step: over what a step inherits and the top's `dotenv`, under every `env`.
+    /// As environment variables of every step: they override what a step inherits and the top's `dotenv`; every `env`
+    /// overrides them.
     package let environment: [(name: String, value: String)]
-    /// Those that are required and that nobody gave.
+    /// The required parameters that were not given.
     package let missing: [Parameter]
-    /// What was given as the caller gave it, on the command line or in a variable.
+    /// The texts that the caller gave, on the command line or in a variable.
     package let given: [(name: String, text: String)]
 
     private init() { (fields, environment, missing, given) = ([], [], [], []) }
 
-    /// Reads what the caller gives, in the order of the command line: of two values for one parameter the last counts,
-    /// as in make and just. `variable` reads flowrun's own environment.
+    /// Reads the texts that the caller gives, in the order of the command line: of two for one parameter the last
+    /// counts, as in make and just. `variable` reads flowrun's own environment.
     package init(
         _ given: [(name: String, text: String)], for parameters: [Parameter],
         variable: (String) -> [UInt8]? = { _ in nil }
@@ -51,7 +52,7 @@ package struct ParameterValues: Sendable {
                     messages.append("the variable `\(name)`, for the parameter `\(parameter.name)`: it is not UTF-8")
                     continue
                 }
-                // Where a value has to be given, nothing is none.
+                // For a required parameter, an empty variable is no value.
                 if !found.isEmpty || !parameter.isRequired {
                     text = found
                     source = "the variable `\(name)`, for the parameter `\(parameter.name)`"
@@ -98,7 +99,7 @@ package struct ParameterValues: Sendable {
 }
 
 extension Parameter {
-    /// What to say where something reads the parameter and nobody gave it: how to give it.
+    /// The message when something reads the parameter and it was not given; it says how to give it.
     package var demand: String {
         var message = "the parameter `\(name)` is required; give --param \(name)=VALUE"
         if case .choice(let choices) = kind { message += " with \(Phrase.alternatives(choices))" }

@@ -11,7 +11,7 @@ package enum Platform: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What flowrun runs on: its operating system and its processor, where they have a name here.
+    /// The platforms of this machine: its operating system and its processor, if they have a name here.
     package static let current: [Platform] = {
         var platforms: [Platform] = []
         #if os(Linux)
@@ -35,8 +35,8 @@ package enum Platform: String, Sendable, Hashable, CaseIterable {
 }
 
 extension [Platform] {
-    /// Whether a step of these `platforms` runs on a machine: on one of the operating systems, if any is named, and on
-    /// one of the processors, if any is named.
+    /// True if a step of these `platforms` runs on a machine: on one of the operating systems, if any is named, and
+    /// on one of the processors, if any is named.
     package func allow(_ machine: [Platform] = Platform.current) -> Bool {
         [true, false].allSatisfy { isProcessor in
             let named = filter { $0.isProcessor == isProcessor }

@@ -1,6 +1,7 @@
-/// Paths with `/` that count from a folder. Pure; follows no links.
+/// Paths with `/` that are relative to a folder. Pure; follows no links.
 package enum RelativePath {
-    /// The way from where `folder` counts from, without `.` and, as far as it goes, without `..`.
+    /// Joins a path to the folder that it is relative to, without `.` and, as far as possible, without `..`. An
+    /// absolute path is returned as it is.
     package static func joined(_ folder: String, _ path: String) -> String {
         guard !path.hasPrefix("/") else { return path }
         var parts: [Substring] = []
@@ -10,7 +11,7 @@ package enum RelativePath {
         return parts.joined(separator: "/")
     }
 
-    /// Empty for a file in the folder that its path counts from.
+    /// The folder of a path; empty if the path is only a name.
     static func folder(of path: String) -> String {
         path.split(separator: "/").dropLast().joined(separator: "/")
     }

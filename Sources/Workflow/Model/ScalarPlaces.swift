@@ -1,6 +1,6 @@
 internal import Syntax
 
-// Where the characters of a scalar's value are in the file.
+// The places of a scalar's characters in the file.
 extension ExpressionText {
     /// The value of a scalar that is not an alias. O(length).
     init(_ node: YAMLNode) {
@@ -18,8 +18,8 @@ extension ExpressionText {
     }
 }
 
-/// Walks over the value and the spelling of a scalar side by side. Folding and indentation change blanks only, and
-/// escapes occur only in quotes, so every other character is found at the next place of the spelling.
+/// Walks over the value and the spelling of a scalar side by side. Folding and indentation change only blanks, and
+/// escapes occur only in quotes, so every other character is at the next place of the spelling.
 struct ScalarPlaces {
     private let source: UnsafeBufferPointer<UInt8>
     private let start: UInt32
@@ -27,8 +27,8 @@ struct ScalarPlaces {
     private let isSingle: Bool
     private var offset = 0
 
-    /// `source` is the scalar's spelling, which begins at `start` in its file; its first byte tells the style, because no
-    /// plain scalar can begin with a quote or an indicator of block text.
+    /// `source` is the scalar's spelling, which begins at `start` in its file. Its first byte determines the style,
+    /// because no plain scalar can begin with a quote or an indicator of block text.
     init(_ source: UnsafeBufferPointer<UInt8>, at start: UInt32) {
         self.source = source
         self.start = start
@@ -42,7 +42,7 @@ struct ScalarPlaces {
         }
     }
 
-    /// Per byte of the value the place of its spelling.
+    /// Returns the place of the spelling of each byte of the value.
     mutating func places(of value: [UInt8]) -> [SourceRange] {
         var places: [SourceRange] = []
         places.reserveCapacity(value.count)
@@ -56,7 +56,7 @@ struct ScalarPlaces {
         return places
     }
 
-    /// The place of the value's next byte, and how many bytes of the value are spelt there.
+    /// Returns the place of the value's next byte, and the number of bytes of the value that are spelt there.
     private mutating func next(_ byte: UInt8) -> (place: Int, length: Int) {
         let isBlank = Self.isBlank(byte)
         skipLineContinuations()
@@ -88,7 +88,7 @@ struct ScalarPlaces {
         }
     }
 
-    /// Steps over an escape; how many bytes of UTF-8 it means.
+    /// Steps over an escape and returns the number of bytes of UTF-8 that it means.
     private mutating func escape() -> Int {
         let letter = offset + 1 < source.count ? source[offset + 1] : 0
         let digits =

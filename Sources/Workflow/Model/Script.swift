@@ -1,9 +1,9 @@
 package import Syntax
 
-/// The script of a step. Most are in the file as they are and are read from there when the step starts, so that a
+/// The script of a step. Most are in the file verbatim and are read from there when the step starts, so that a
 /// hundred thousand waiting steps hold no copies.
 package enum Script: Sendable, ExpressibleByStringLiteral {
-    /// A text of no file.
+    /// A text that is not from a file.
     indirect case text(String)
     /// These bytes of the workflow's file.
     case inFile(SourceRange)
@@ -12,10 +12,10 @@ package enum Script: Sendable, ExpressibleByStringLiteral {
 
     package init(stringLiteral text: String) { self = .text(text) }
 
-    /// No bytes of any file, and no memory of its own.
+    /// No bytes of a file, and no memory of its own.
     static let empty = Script.inFile(.beginning)
 
-    /// The script, byte for byte, given the workflow's file.
+    /// Returns the script, byte for byte. `file` is the workflow's file.
     package func text(in file: SourceFile) -> String {
         switch self {
         case .text(let text), .spelled(let text, _): text
@@ -23,8 +23,8 @@ package enum Script: Sendable, ExpressibleByStringLiteral {
         }
     }
 
-    /// For each byte of the script the offset in the workflow's file where it is spelled; nil for a text of no file.
-    /// O(length).
+    /// Returns for each byte of the script the offset of its spelling in the workflow's file; nil for a text that is
+    /// not from a file. O(length).
     package func offsets(in file: SourceFile) -> [Int]? {
         switch self {
         case .text: return nil

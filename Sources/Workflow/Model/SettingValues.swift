@@ -1,25 +1,20 @@
 package import Syntax
 
-// What the keys of `Settings` can say.
+// The values of the keys of `Settings`.
 
-/// A limit and the place that sets it.
+/// A time limit, and the place that sets it.
 package struct TimeLimit: Sendable, Hashable {
     package let duration: Duration
     package let range: SourceRange
-
-    package init(duration: Duration, range: SourceRange) {
-        self.duration = duration
-        self.range = range
-    }
 }
 
-/// What a failing member does to the rest of its group.
+/// The effect of a failing member on the rest of its group.
 package enum FailFastWord: String, Sendable, Hashable, CaseIterable {
     /// Independent work goes on.
     case off = "false"
-    /// What runs is cancelled, what waits is cancelled.
+    /// Running and waiting steps are cancelled.
     case cancel = "true"
-    /// What runs goes on, nothing new starts.
+    /// Running steps go on, nothing new starts.
     case drain
 }
 
@@ -27,21 +22,16 @@ package enum FailFastWord: String, Sendable, Hashable, CaseIterable {
 package struct SecretUse: Sendable, Hashable {
     package let name: String
     package let range: SourceRange
-
-    package init(name: String, range: SourceRange) {
-        self.name = name
-        self.range = range
-    }
 }
 
-/// What a step gets of flowrun's own environment.
+/// The part of flowrun's own environment that a step gets.
 package enum EnvironmentPolicy: String, Sendable, Hashable, CaseIterable {
     case inherit
     /// Only PATH, HOME, USER, LANG, TERM and TMPDIR.
     case clean
 }
 
-/// How the output of steps is shown to people; what is recorded does not change.
+/// The way in which the output of steps is shown; the record of it does not change.
 package enum LogView: String, Sendable, Hashable, CaseIterable {
     /// Each line as it comes.
     case live
@@ -51,11 +41,11 @@ package enum LogView: String, Sendable, Hashable, CaseIterable {
     case quiet
 }
 
-/// How the standard output and the standard error of a step reach the log.
+/// The way in which the standard output and the standard error of a step reach the log.
 package enum OutputStreams: String, Sendable, Hashable, CaseIterable {
     /// Through one pipe, in the order in which they are written.
     case together
-    /// Through a pipe each: the log tells them apart and knows the order within each.
+    /// Through a pipe each: the log distinguishes them, and has the order within each.
     case separate
 }
 
@@ -63,39 +53,28 @@ package enum OutputStreams: String, Sendable, Hashable, CaseIterable {
 package struct EnvironmentEntry: Sendable, Hashable {
     package let name: String
     package let value: Template?
-
-    package init(name: String, value: Template?) {
-        self.name = name
-        self.value = value
-    }
 }
 
 /// A file of `NAME=value` lines, relative to the workflow file's folder.
 package struct DotenvFile: Sendable, Hashable {
     package let path: String
-    /// Whether the file may be absent.
+    /// True if the file may be absent.
     package let isOptional: Bool
     package let range: SourceRange
-
-    package init(path: String, isOptional: Bool, range: SourceRange) {
-        self.path = path
-        self.isOptional = isOptional
-        self.range = range
-    }
 }
 
-/// What reads a `run: text` script: a command to which the script is appended as its last argument.
+/// The interpreter of a `run: text` script: a command to which the script is appended as its last argument.
 package struct Shell: Sendable, Hashable {
     package let arguments: [String]
 
     package init(arguments: [String]) { self.arguments = arguments }
 
-    /// No profiles, stop at the first failing command, also inside a pipe.
+    /// Reads no profiles, and stops at the first failing command, also inside a pipe.
     package static let bash = Shell(arguments: ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"])
     /// POSIX sh has no `pipefail`.
     package static let sh = Shell(arguments: ["sh", "-e", "-c"])
 
-    /// `bash` and `sh` mean the careful forms above; any other name is run as `NAME -c SCRIPT`.
+    /// `bash` and `sh` mean the strict forms above; any other name is run as `NAME -c SCRIPT`.
     package init(named name: String) {
         self =
             switch name {
@@ -117,9 +96,9 @@ package enum KillSignal: String, Sendable, Hashable, CaseIterable {
     case kill = "KILL"
 }
 
-/// When and how often a step or group is tried again.
+/// The rules for further attempts of a step or group.
 package struct Retry: Sendable, Hashable {
-    /// An end that is worth another attempt.
+    /// An outcome that is worth another attempt.
     package enum Reason: Sendable, Hashable {
         case exitCode(Int32)
         case timeout
@@ -127,19 +106,19 @@ package struct Retry: Sendable, Hashable {
         case signal
     }
 
-    /// All attempts together, at least 1.
+    /// The number of attempts, the first included; at least 1.
     package let attempts: Int
     /// Before the second attempt.
     package let delay: Duration
-    /// What the delay is multiplied by from attempt to attempt, at least 1.
+    /// The factor of the delay from attempt to attempt, at least 1.
     package let backoff: Double
-    /// The longest delay; nil for none.
+    /// The longest delay; nil for no limit.
     package let maxDelay: Duration?
-    /// The part of each delay that is left to chance, from 0 to 1.
+    /// The random part of each delay, from 0 to 1.
     package let jitter: Double
-    /// Empty: any failure or timeout.
+    /// Empty for any failure or timeout.
     package let reasons: [Reason]
-    /// From the first start to the last end, delays included; nil for none.
+    /// From the first start to the last end, delays included; nil for no limit.
     package let deadline: TimeLimit?
     package let range: SourceRange
 
@@ -158,47 +137,30 @@ package struct Retry: Sendable, Hashable {
     }
 }
 
-/// One of `pools`: so many units of something that steps share.
+/// One of `pools`: a number of units of something that steps share.
 package struct Pool: Sendable {
     package let name: String
     package let size: Int
     package let range: SourceRange
-
-    package init(name: String, size: Int, range: SourceRange) {
-        self.name = name
-        self.size = size
-        self.range = range
-    }
 }
 
-/// What a step takes from a pool while it runs.
+/// The units that a step takes from a pool while it runs.
 package struct PoolRequest: Sendable, Hashable {
     package let pool: String
     package let units: Int
     package let range: SourceRange
-
-    package init(pool: String, units: Int, range: SourceRange) {
-        self.pool = pool
-        self.units = units
-        self.range = range
-    }
 }
 
 /// A name that at most one step or group holds at a time.
 package struct MutexRequest: Sendable, Hashable {
-    /// What every interactive step holds while it runs.
+    /// The mutex that every interactive step holds while it runs.
     package static let terminal = "terminal"
 
     package let name: String
     package let range: SourceRange
-
-    package init(name: String, range: SourceRange) {
-        self.name = name
-        self.range = range
-    }
 }
 
-/// One of `outputs`: a value that others may read once the step or group has ended.
+/// One of `outputs`: a value that other steps can read once the step or group has ended.
 package struct OutputDeclaration: Sendable {
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case string, int, bool
@@ -209,7 +171,7 @@ package struct OutputDeclaration: Sendable {
         /// Any JSON value.
         case json
 
-        /// The lines of a text as a list; none for those that are empty.
+        /// Returns the lines of a text as a list, without empty ones.
         package static func lines(of text: String) -> Value {
             .list(
                 text.utf8.split(separator: 0x0A).compactMap { line in
@@ -220,9 +182,9 @@ package struct OutputDeclaration: Sendable {
     }
 
     package enum Source: Sendable {
-        /// What the step writes to the file `$FLOWRUN_OUTPUT`.
+        /// The file `$FLOWRUN_OUTPUT`, to which the step writes.
         case file(Kind)
-        /// What the step writes to standard output, without the line end at its end.
+        /// The step's standard output, without the line end at its end.
         case standardOutput(Kind)
         /// Of a group or the workflow.
         case expression(Template)
@@ -231,10 +193,13 @@ package struct OutputDeclaration: Sendable {
     package let name: String
     package let source: Source
     package let range: SourceRange
+}
 
-    package init(name: String, source: Source, range: SourceRange) {
-        self.name = name
-        self.source = source
-        self.range = range
-    }
+/// One entry of `require`: a condition that has to hold when a step or group starts.
+package struct Requirement: Sendable {
+    package let condition: Expression
+    /// The message if the condition does not hold.
+    package let message: Template
+    /// The place of the entry.
+    package let range: SourceRange
 }

@@ -1,13 +1,13 @@
 package import Syntax
 
-/// The values of the keys that most steps leave out. Holds only those that are there: one word in a row of
-/// `Workflow.nodes` for a step without any.
+/// The keys that most steps leave out. Only those that are present take space, so that a step without any costs one
+/// word in its row of `Workflow.nodes`.
 package final class Settings: Sendable {
     package let keys: KeySet
     /// In the order of the keys. The type of each is that of the property that reads it.
     private let values: [any Sendable]
 
-    /// A value of nil says nothing. Each key occurs once.
+    /// Entries without a value are left out. Each key occurs once.
     package init(_ entries: KeyValuePairs<WorkflowKey, (any Sendable)?>) {
         let entries = entries.compactMap { key, value in value.map { (key: key, value: $0) } }
             .sorted { $0.key.rawValue < $1.key.rawValue }
@@ -26,28 +26,28 @@ package final class Settings: Sendable {
         keys.contains(key) ? (values[keys.position(of: key)] as! Value) : nil
     }
 
-    /// These keys and those of others that are not among them.
+    /// Returns these keys, and those of others that are not among them.
     func merged(with others: Settings?) -> Settings {
         guard let others else { return self }
         let all = keys.union(others.keys)
         return Settings(all, all.map { keys.contains($0) ? value(of: $0) : others.value(of: $0) })
     }
 
-    /// Only some of the keys; nil where none of them is there.
+    /// Returns only some of the keys; nil if none of them is present.
     func only(_ some: KeySet) -> Settings? {
         let kept = keys.intersection(some)
         return kept.isEmpty ? nil : Settings(kept, kept.map(value))
     }
 
-    /// All keys but these; nil where there is none.
+    /// Returns all keys but these; nil if there are none.
     func without(_ some: KeySet) -> Settings? { only(keys.subtracting(some)) }
 
-    /// The same with another fan-out in the place of the one that is there.
+    /// Returns the same settings with another fan-out.
     package func with(_ fanOut: FanOut) -> Settings { Settings([.forEach: fanOut]).merged(with: self) }
 
-    /// The time between the first signal and KILL where the file says nothing.
+    /// The default time between the first signal and KILL.
     package static let defaultGrace = Duration.seconds(10)
-    /// The limit of a step of `finally` or `on-failure` where the file says nothing.
+    /// The default time limit of a step of `finally` or `on-failure`.
     package static let hookTimeout = Duration.seconds(120)
 
     private func value(of key: WorkflowKey) -> any Sendable { values[keys.position(of: key)] }
@@ -65,49 +65,50 @@ package final class Settings: Sendable {
     package var killSignal: KillSignal? { self[.killSignal] }
     package var continueOnError: Bool { keys.contains(.continueOnError) }
     package var maxParallel: Int? { self[.maxParallel] }
-    /// nil: not said here, the nearest group around that says it decides.
+    /// nil if it is not set here: then the nearest enclosing group that sets it decides.
     package var failFast: FailFastWord? { self[.failFast] }
     package var isSequence: Bool { keys.contains(.order) }
-    /// Where `order: sequence` stands; nil for a parallel group.
+    /// The place of `order: sequence`; nil for a parallel group.
     package var orderRange: SourceRange? { self[.order] }
     /// `matrix` or `for-each`.
     package var fanOut: FanOut? { self[.forEach] }
-    /// `if`; nil runs whenever the needs allow it.
+    /// `if`; nil to run whenever the needs allow it.
     package var condition: Expression? { self[.if] }
-    /// What has to hold at the start, in file order.
+    /// The conditions that have to hold at the start, in file order.
     package var requirements: [Requirement] { self[.require] ?? [] }
-    /// What people are asked before the start; nil: nothing.
+    /// The question that has to be confirmed before the start; nil for none.
     package var confirmation: String? { self[.confirm] }
     package var retry: Retry? { self[.retry] }
     /// In file order.
     package var outputs: [OutputDeclaration] { self[.outputs] ?? [] }
     package var pools: [PoolRequest] { self[.pool] ?? [] }
-    /// Those of `mutex` and, of an interactive step, the terminal.
+    /// The names in `mutex` and, for an interactive step, the terminal.
     package var mutexes: [MutexRequest] {
         let named: [MutexRequest] = self[.mutex] ?? []
         guard let place: SourceRange = self[.interactive] else { return named }
         let terminal = MutexRequest(name: MutexRequest.terminal, range: place)
         return named.contains { $0.name == terminal.name } ? named : named + [terminal]
     }
-    /// What the step reads as standard input; nil for nothing.
+    /// The step's standard input; nil for none.
     package var standardInput: Template? { self[.stdin] }
-    /// Which of the workflow's secrets the step sees, as environment variables.
+    /// The workflow's secrets that the step sees, as environment variables.
     package var secrets: [SecretUse] { self[.secrets] ?? [] }
-    /// nil: not said here.
+    /// nil if it is not set here.
     package var environmentPolicy: EnvironmentPolicy? { self[.envPolicy] }
-    /// Where the step may run; empty: anywhere.
+    /// The platforms on which the step may run; empty for any.
     package var platforms: [Platform] { self[.platforms] ?? [] }
-    /// Of a step or the workflow: how its output is shown; nil: not said here. Touches no record of the run.
+    /// Of a step or the workflow: the way in which its output is shown; nil if it is not set here. Does not affect
+    /// the record of the run.
     package var log: LogView? { self[.log] }
-    /// Whether a step or group runs only when it is named, or something that is chosen needs it.
+    /// True if a step or group runs only when it is named, or when something that is chosen needs it.
     package var isManual: Bool { keys.contains(.manual) }
-    /// Whether what the step's first process leaves behind may outlive it, and the run.
+    /// True if processes that the step's first process leaves behind may outlive it, and the run.
     package var isDetached: Bool { keys.contains(.detach) }
-    /// Whether the step has the terminal for itself while it runs; `mutexes` has `MutexRequest.terminal` then.
+    /// True if the step has the terminal for itself while it runs; then `mutexes` has `MutexRequest.terminal`.
     package var isInteractive: Bool { keys.contains(.interactive) }
-    /// For what is in a hook: the members of the hook's body that it undoes; nil if it does not say.
+    /// For a step or group in a hook: the members of the hook's body that it undoes; nil if it is not set.
     package var undoes: [StepReference]? { self[.undoes] }
-    /// nil: not said here.
+    /// nil if it is not set here.
     package var streams: OutputStreams? { self[.streams] }
     /// `vars`, in file order.
     package var sharedValues: [SharedValue] { self[.vars] ?? [] }

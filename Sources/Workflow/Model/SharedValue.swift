@@ -3,24 +3,24 @@ package import Syntax
 /// One of `vars`: a value with a name, for everything in the group that declares it.
 package struct SharedValue: Sendable {
     package enum Source: Sendable {
-        /// As the file has it.
+        /// As written in the file.
         case literal(Value)
-        /// A text with expressions in it; one that is nothing but an expression keeps the type of its value.
+        /// A text with expressions in it; a single expression keeps the type of its value.
         case template(Template)
-        /// What a command writes to standard output, without the line end at its end.
+        /// The standard output of a command, without the line end at its end.
         indirect case command(Command)
     }
 
     package struct Command: Sendable {
         /// A script or the words of a program.
         package let body: WorkflowNode.Body
-        /// What the text is read as.
+        /// The type that the text is read as.
         package let kind: OutputDeclaration.Kind
-        /// nil: that of the steps around.
+        /// nil for that of the surrounding steps.
         package let shell: Shell?
-        /// nil: not said here.
+        /// nil if it is not set here.
         package let timeout: TimeLimit?
-        /// Which of the workflow's secrets it sees, as environment variables.
+        /// The workflow's secrets that it sees, as environment variables.
         package let secrets: [SecretUse]
 
         package init(
@@ -37,14 +37,8 @@ package struct SharedValue: Sendable {
 
     package let name: String
     package let source: Source
-    /// Where the name stands.
+    /// The place of the name.
     package let range: SourceRange
-
-    package init(name: String, source: Source, range: SourceRange) {
-        self.name = name
-        self.source = source
-        self.range = range
-    }
 }
 
 extension SharedValue {
@@ -58,11 +52,11 @@ extension SharedValue {
         }
     }
 
-    /// The command that makes it; nil for a value that the file says.
+    /// The command that makes it; nil for a value from the file.
     package var command: Command? { if case .command(let command) = source { command } else { nil } }
 }
 
-/// One of `vars` by the group that declares it and its place among them.
+/// One of `vars`, by the group that declares it and its position there.
 package struct SharedValueID: Hashable, Sendable {
     package let scope: NodeIndex
     package let position: Int

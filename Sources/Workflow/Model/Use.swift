@@ -1,17 +1,17 @@
 import Basics
 package import Syntax
 
-/// A group whose body is written elsewhere: `uses`. Of the place where it is used, the body sees the environment and
-/// what `with` gives to its parameters, and no other name.
+/// A group whose body is written elsewhere: `uses`. Of the place of its use, the body sees the environment and the
+/// values that `with` gives to its parameters, and no other name.
 package struct Use: Sendable {
     package enum Source: Sendable, Hashable {
-        /// Another workflow file; what it says at its top holds for its own steps.
+        /// Another workflow file; the keys at its top apply to its own steps.
         case file
-        /// One of the `templates` of the file around; it also reads that file's parameters.
+        /// One of the `templates` of the enclosing file; it also reads that file's parameters.
         case template
     }
 
-    /// What `with` gives to one parameter.
+    /// The value that `with` gives to one parameter.
     package struct Argument: Sendable {
         package enum Source: Sendable {
             case text(Template)
@@ -20,33 +20,29 @@ package struct Use: Sendable {
 
         package let name: String
         package let value: Source
-        /// Where the name stands.
+        /// The place of the name.
         package let range: SourceRange
-
-        package init(name: String, value: Source, range: SourceRange) {
-            self.name = name
-            self.value = value
-            self.range = range
-        }
     }
 
     package let source: Source
-    /// The file in which the body is.
+    /// The file that contains the body.
     package let file: SourceFile
-    /// The group that has the body. Its own keys are evaluated where it stands, all but `outputs`.
+    /// The group that has the body. Its own keys are evaluated where they are written, except for `outputs`.
     package let group: NodeIndex
-    /// Where the value of `uses` stands.
+    /// The place of the value of `uses`.
     package let range: SourceRange
-    /// Where the steps start: the folder of the body's file, relative to that of the first file; empty for the same.
+    /// The folder in which the steps start: that of the body's file, relative to that of the first file; empty if
+    /// they are the same.
     package let folder: String
     package var parameters: [Parameter] = []
-    /// In file order, one for a parameter at most.
+    /// In file order, at most one for each parameter.
     package var arguments: [Argument] = []
-    /// Of a file.
+    /// Only for a file.
     package var defaults: Settings?
-    /// Of a file: what runs of it where the group runs, in file order; nil for everything.
+    /// Only for a file: the steps that run when the group runs, in file order; nil for all.
     package var defaultSteps: [StepReference]?
-    /// The keys of the body that are evaluated inside: `env`, `dotenv`, `working-directory`, `env-policy`, `log`.
+    /// The keys of the body that are evaluated inside: `env`, `dotenv`, `working-directory`, `env-policy`, `log`,
+    /// `require`.
     package var settings: Settings?
 
     package init(_ source: Source, in file: SourceFile, of group: NodeIndex, range: SourceRange, folder: String) {
@@ -59,7 +55,7 @@ package struct Use: Sendable {
 }
 
 extension Use {
-    /// What a body sees of parameters: its own and, in a template, those of its file that have other names.
+    /// Returns the parameters that a body sees: its own and, in a template, those of its file that have other names.
     package func adding<Item>(
         _ around: @autoclosure () -> [Item], to own: [Item], named name: (Item) -> String
     ) -> [Item] {
@@ -70,14 +66,14 @@ extension Use {
 }
 
 extension Workflow {
-    /// What a group uses; nil for one whose body stands where it does. O(log uses).
+    /// The body that a group uses; nil for a group with a body of its own. O(log uses).
     package func use(of group: NodeIndex) -> Use? {
         guard nodes[group.row].isUse else { return nil }
         return uses[uses.partitioningIndex { $0.group >= group }]
     }
 
-    /// The nearest body around a node that is used; nil for what belongs to the file itself. With `isInside`, a group
-    /// that uses one is inside of it. O(depth).
+    /// The nearest used body that encloses a node; nil for nodes of the file itself. With `isInside`, a group that
+    /// uses a body is inside of it. O(depth).
     package func use(around node: NodeIndex, isInside: Bool = false) -> Use? {
         guard !uses.isEmpty else { return nil }
         var node = isInside ? node : nodes[node.row].parent
@@ -88,21 +84,21 @@ extension Workflow {
         return nil
     }
 
-    /// The same without templates: the file that a node belongs to.
+    /// The used file that a node belongs to: the same without templates.
     package func usedFile(around node: NodeIndex, isInside: Bool = false) -> Use? {
         var use = use(around: node, isInside: isInside)
         while let known = use, known.source == .template { use = self.use(around: known.group) }
         return use
     }
 
-    /// The parameters that expressions of a body read, nil being the workflow itself: its own, and of a template then
-    /// those of its file.
+    /// The parameters that expressions of a body can read: its own and, in a template, those of its file. nil for
+    /// `use` means the workflow itself.
     package func parameters(of use: Use?) -> [Parameter] {
         guard let use else { return parameters }
         return use.adding(parameters(of: usedFile(around: use.group)), to: use.parameters, named: \.name)
     }
 
-    /// What `defaults` says to a step or group; with `isInside`, what it says inside a group that uses a file.
+    /// The `defaults` for a step or group; with `isInside`, those inside a group that uses a file.
     package func defaults(for node: NodeIndex, isInside: Bool = false) -> Settings? {
         guard !uses.isEmpty, let file = usedFile(around: node, isInside: isInside) else { return defaults }
         return file.defaults
@@ -110,7 +106,7 @@ extension Workflow {
 }
 
 extension Use.Argument {
-    /// The texts of the value, of a list its elements.
+    /// The text of the value, or the elements of a list.
     package var templates: [Template] {
         switch value {
         case .text(let template): [template]
@@ -118,8 +114,8 @@ extension Use.Argument {
         }
     }
 
-    /// The value for a parameter, every expression evaluated in the scope of the group. Throws where it has none, or
-    /// one that the parameter does not take.
+    /// Returns the value for a parameter, with every expression evaluated in the scope of the group. Throws if it has
+    /// none, or one that the parameter does not accept.
     package func value(
         for parameter: Parameter, in scope: some ExpressionScope
     ) throws(EvaluationError) -> Value {
@@ -150,7 +146,7 @@ extension Use.Argument {
 }
 
 extension Parameter {
-    /// The value of a parameter that an expression gives; a text is read as one of the caller.
+    /// Returns the value of a parameter for the value of an expression; a text is read like one from the caller.
     package func value(of given: Value) throws(ValueError) -> Value {
         switch (kind, given) {
         case (.int, .int), (.bool, .bool): return given

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Syntax
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether a name is in the bytes with no letter, digit or `_` beside it. O(length), at the speed of memory.
+    /// True if a name is in the bytes with no letter, digit or `_` next to it. O(length), at the speed of memory.
     func hasWord(_ name: String) -> Bool {
         let name = Array(name.utf8)
         guard let base = baseAddress, let first = name.first else { return false }
@@ -26,7 +26,7 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-    /// Whether a name is in the text with no letter, digit or `_` beside it. O(length).
+    /// True if a name is in the text with no letter, digit or `_` next to it. O(length).
     package func hasWord(_ name: String) -> Bool {
         var text = self
         return text.withUTF8 { $0.hasWord(name) }
@@ -34,8 +34,8 @@ extension String {
 }
 
 extension Workflow {
-    /// Whether `FLOWRUN_TEMP` is anywhere in the file or in those that it uses, so that the run gives its steps such a
-    /// folder. O(length).
+    /// True if `FLOWRUN_TEMP` is anywhere in the file or in those that it uses, so that the run gives its steps such
+    /// a folder. O(length).
     package var namesScratchFolder: Bool {
         file.all.contains { $0.bytes.withUnsafeBufferPointer { $0.hasWord("FLOWRUN_TEMP") } }
     }

@@ -13,7 +13,7 @@ package struct WorkflowNode: Sendable {
         case milestone
     }
 
-    /// Steps that run after the body of the group around them: a group row of its own named by its key, behind all
+    /// Steps that run after the body of their enclosing group: a group row of its own named by its key, after all
     /// members, `on-failure` before `finally`.
     package enum Hook: UInt8, Sendable, Hashable {
         /// Only after a failure or timeout.
@@ -24,20 +24,20 @@ package struct WorkflowNode: Sendable {
 
     /// The key in the file, unique among its siblings; empty for the workflow itself.
     package var id: String
-    /// Where the key stands.
+    /// The place of the key.
     package var range: SourceRange
     /// The enclosing group; the workflow's is itself.
     package var parent: NodeIndex
     /// One past the last row inside this node.
     package var subtreeEnd: UInt32
-    /// Which of `Workflow.needs` are its own.
+    /// The range of its own entries in `Workflow.needs`.
     package var needs: Range<UInt32>
     package var body: Body
-    /// nil for everything but the block of a hook itself.
+    /// nil except for the block of a hook itself.
     package var hook: Hook?
-    /// Whether it is a group whose body is written elsewhere.
+    /// True for a group whose body is written elsewhere.
     package var isUse = false
-    /// The less common keys; nil where there is none of them, which keeps a plain step small.
+    /// The less common keys; nil if there are none, which keeps a plain step small.
     package var settings: Settings?
 
     package init(
@@ -54,14 +54,14 @@ package struct WorkflowNode: Sendable {
         self.settings = settings
     }
 
-    /// Whether what is inside sees no names outside.
+    /// True if the inside sees no names outside.
     package var isClosed: Bool { isUse || hook != nil }
 
     package var isGroup: Bool {
         if case .group = body { true } else { false }
     }
 
-    /// Whether it runs a process.
+    /// True if it runs a process.
     package var hasCommand: Bool {
         switch body {
         case .script, .arguments: true
@@ -77,13 +77,13 @@ package struct Need: Sendable, Hashable {
         case ok
         case success
         case failure
-        /// Any end.
+        /// Any outcome.
         case done
     }
 
     package var name: String
     package var kind: Kind
-    /// Where the name stands.
+    /// The place of the name.
     package var range: SourceRange
 
     package init(name: String, kind: Kind = .ok, range: SourceRange) {

@@ -1,10 +1,10 @@
 /// The `pattern` of a parameter: a regular expression that has to match a whole text.
 ///
-/// Matching follows all ways through the expression at once (Thompson 1968), so that its time is the length of the text
-/// times the size of the expression: no pattern can be made to backtrack. What would need that, looking around and
-/// referring back to groups, is refused. Letters are Unicode scalars.
+/// Matching follows all paths through the expression at once (Thompson 1968), so that its time is the length of the
+/// text times the size of the expression: no pattern can be made to backtrack. Features that need backtracking,
+/// lookaround and references back to groups, are refused. Letters are Unicode scalars.
 package struct Pattern: Sendable {
-    /// Counted repetitions are written out; no more than so many steps may come of it.
+    /// The largest number of instructions; counted repetitions are written out.
     static let sizeLimit = 2000
 
     enum Instruction: Sendable {
@@ -17,12 +17,12 @@ package struct Pattern: Sendable {
         case accept
     }
 
-    /// As it is written.
+    /// As written.
     package let text: String
     private let program: [Instruction]
     private let sets: [ScalarSet]
 
-    /// Throws where `text` is not a regular expression, or one that flowrun does not know.
+    /// Throws if `text` is not a regular expression, or one that flowrun does not support.
     package init(_ text: String) throws(PatternError) {
         self.text = text
         var compiler = PatternCompiler()
@@ -32,7 +32,7 @@ package struct Pattern: Sendable {
         sets = compiler.sets
     }
 
-    /// Whether the expression describes the text from its beginning to its end. O(text * expression).
+    /// True if the expression matches the text from its beginning to its end. O(text * expression).
     package func matches(_ text: String) -> Bool {
         var states = States(program)
         var scalars = text.unicodeScalars.makeIterator()
@@ -52,7 +52,7 @@ package struct Pattern: Sendable {
         return states.current.contains { if case .accept = program[$0] { true } else { false } }
     }
 
-    /// The places in the program that a match may have come to.
+    /// The places in the program that a match may have reached.
     private struct States {
         let program: [Instruction]
         private(set) var current: [Int] = []
@@ -67,7 +67,7 @@ package struct Pattern: Sendable {
             entered = [Int](repeating: 0, count: program.count)
         }
 
-        /// Enters a place, and all places that it leads to without a letter.
+        /// Enters a place, and all places that can be reached from it without a letter.
         mutating func enter(_ place: Int, after previous: Unicode.Scalar?, before next: Unicode.Scalar?) {
             pending.append(place)
             while let place = pending.popLast() {
@@ -83,7 +83,7 @@ package struct Pattern: Sendable {
             }
         }
 
-        /// Goes on behind every place whose instruction takes the letter at hand.
+        /// Continues after every place whose instruction takes the current letter.
         mutating func step(
             after letter: Unicode.Scalar, before next: Unicode.Scalar?, where takes: (Instruction) -> Bool
         ) {
@@ -95,7 +95,7 @@ package struct Pattern: Sendable {
     }
 }
 
-/// What is wrong with a pattern: a clause that can follow a colon.
+/// The mistake in a pattern: a clause that can follow a colon.
 package struct PatternError: Error {
     package let message: String
 }
@@ -110,7 +110,7 @@ struct ScalarSet: Sendable {
 
     var parts: [Part] = []
     var isInverted = false
-    /// Whether `a` takes `A` as well.
+    /// True if `a` also takes `A`.
     var ignoresCase = false
 
     func contains(_ scalar: Unicode.Scalar) -> Bool {
@@ -131,7 +131,7 @@ struct ScalarSet: Sendable {
 }
 
 extension Unicode.Scalar {
-    /// What `\w` takes: letters, marks, digits and `_`.
+    /// True for the scalars of `\w`: letters, marks, digits and `_`.
     var isWordScalar: Bool {
         switch properties.generalCategory {
         case .decimalNumber, .connectorPunctuation, .nonspacingMark, .spacingMark, .enclosingMark: return true
@@ -147,7 +147,7 @@ extension Unicode.Scalar {
     }
 }
 
-/// Writes a parsed pattern as a program.
+/// Compiles a parsed pattern to a program.
 private struct PatternCompiler {
     var program: [Pattern.Instruction] = []
     var sets: [ScalarSet] = []

@@ -19,7 +19,7 @@ indirect enum PatternNode: Sendable {
     case assertion(Assertion)
     case sequence([PatternNode])
     case alternatives([PatternNode])
-    /// At least and at most so often; nil for any number.
+    /// The least and the largest number of repetitions; nil for no limit.
     case repeated(PatternNode, Int, Int?)
 }
 
@@ -64,7 +64,7 @@ struct PatternParser {
         return nodes.count == 1 ? nodes[0] : .sequence(nodes)
     }
 
-    /// One letter, class, group or anchor; nil for what only changes how the rest is read.
+    /// Reads one letter, class, group or anchor; nil for an option that only changes how the rest is read.
     private mutating func part() throws(PatternError) -> PatternNode? {
         let letter = letters[index]
         index += 1
@@ -119,7 +119,7 @@ struct PatternParser {
         default: return node
         }
         index += 1
-        // Where the whole text has to match, taking little first finds the same as taking much first.
+        // The whole text has to match, so lazy and greedy repetitions find the same.
         _ = take("?")
         switch next {
         case "+": throw PatternError(message: "possessive repetitions such as `a++` are not supported")
@@ -128,7 +128,7 @@ struct PatternParser {
         }
     }
 
-    /// What follows a `{`, and then the closing brace; nil, and nothing read, where it is not a repetition.
+    /// Reads a count after a `{`, with the closing brace; nil, and nothing read, if it is not a repetition.
     private mutating func repetitionCount() -> (least: Int, most: Int?)? {
         let start = index
         let least = number()
@@ -217,7 +217,7 @@ struct PatternParser {
         return set
     }
 
-    /// `[:alpha:]` and the like, behind its first bracket; nil where this is none.
+    /// Reads `[:alpha:]` and the like, after the first bracket; nil if it is not one.
     private mutating func namedClass() throws(PatternError) -> ScalarSet.Part? {
         guard take(":") else { return nil }
         for (name, part) in Self.namedClasses where take(name + ":]") { return part }
@@ -230,7 +230,7 @@ struct PatternParser {
         ("space", .blanks),
     ]
 
-    /// The letter that an escape in a class means; nil where it means a class, which is then in the set.
+    /// Returns the letter that an escape in a class means; nil if it means a class, which is then in the set.
     private mutating func escapedLetter(into set: inout ScalarSet) throws(PatternError) -> Unicode.Scalar? {
         if next == "b" {
             index += 1
@@ -277,7 +277,7 @@ struct PatternParser {
         }
     }
 
-    /// So many hexadecimal digits, or any number of them in braces.
+    /// Reads this many hexadecimal digits, or up to 8 of them in braces.
     private mutating func scalar(digits: Int) throws(PatternError) -> Unicode.Scalar {
         let isBraced = take("{")
         var text = ""

@@ -1,6 +1,6 @@
 internal import Syntax
 
-/// The YAML file that is converted, for excerpts of its nodes.
+/// The YAML file that is being converted, for excerpts of its nodes.
 struct YAMLSource {
     let file: SourceFile
     let lines: SourceLines
@@ -19,7 +19,7 @@ struct YAMLSource {
 
     func comment(above node: YAMLNode) -> [String] { lines.comment(above: file.line(at: node.range.lowerOffset) - 1) }
 
-    /// What the parser leaves out, as comments.
+    /// Returns comments on the parts that the parser leaves out.
     static func comments(on findings: [Diagnostic], in source: YAMLSource) -> [String] {
         findings.filter { $0.severity == .error }.flatMap { finding in
             source.excerpt(from: finding.range.lowerOffset, to: finding.range.upperOffset)
@@ -28,7 +28,7 @@ struct YAMLSource {
     }
 }
 
-/// The entries of a mapping; knows which of them somebody has read.
+/// The entries of a mapping that have not been read yet: reading one removes it.
 struct YAMLFields {
     private var entries: [(key: YAMLNode, value: YAMLNode)]
 
@@ -46,7 +46,7 @@ struct YAMLFields {
         return entries.remove(at: index)
     }
 
-    /// The text of a scalar; a value of another kind is left where it is.
+    /// Takes the text of a scalar; a value of another kind is left where it is.
     mutating func takeText(_ key: String) -> String? {
         guard let index = entries.firstIndex(where: { $0.key.text == key && $0.value.kind == .scalar }) else {
             return nil
@@ -61,7 +61,7 @@ struct YAMLFields {
         return entries.remove(at: index).value.text == "true"
     }
 
-    /// A text or a list of texts; anything else is left where it is.
+    /// Takes a text or a list of texts; anything else is left where it is.
     mutating func takeTexts(_ key: String) -> [String]? {
         guard let index = entries.firstIndex(where: { $0.key.text == key }) else { return nil }
         let value = entries[index].value
@@ -75,7 +75,7 @@ struct YAMLFields {
         return elements.map(\.text)
     }
 
-    /// What nobody has read, as comments.
+    /// Returns comments on the entries that have not been read.
     func leftOver(_ source: YAMLSource, _ reason: String = "not converted") -> [String] {
         guard let first = entries.first else { return [] }
         var excerpt = source.excerpt(first.key, first.value)
@@ -85,7 +85,7 @@ struct YAMLFields {
 }
 
 extension YAMLNode {
-    /// A scalar as it would be written: a number stays one.
+    /// A scalar in its written form: a number stays one.
     var spelled: YAMLValue {
         isPlain && type != .string && type != .null ? .word(text) : .text(text)
     }

@@ -1,4 +1,4 @@
-/// Lines of the file that is converted, and where they stand.
+/// Lines of the file that is being converted, and their place.
 package struct Excerpt: Equatable, Sendable {
     package static let none = Excerpt(file: "", line: 0, lines: [])
 
@@ -14,13 +14,13 @@ package struct Excerpt: Equatable, Sendable {
         return ["\(file):\(line): \(reason)"] + lines.map { $0.isBlank ? "" : "    \($0.dropFirst(indentation))" }
     }
 
-    /// Lines from further down.
+    /// Appends lines from further down.
     mutating func add(_ other: Excerpt) {
         guard other != self else { return }
         self = Excerpt(file: file, line: line, lines: lines + other.lines)
     }
 
-    /// Without the blank lines at its end.
+    /// Without trailing blank lines.
     var trimmed: Excerpt {
         let last = lines.lastIndex { !$0.isBlank } ?? -1
         return Excerpt(file: file, line: line, lines: Array(lines[...last]))

@@ -1,4 +1,4 @@
-/// The lines of the file that is converted.
+/// The lines of the file that is being converted.
 struct SourceLines {
     /// The last part of the file's path.
     let name: String
@@ -11,7 +11,7 @@ struct SourceLines {
         self.lines = lines
     }
 
-    /// Lines by their indices, from 0; what lies outside of the file is left out.
+    /// Returns lines by their indices, from 0, without those outside of the file.
     func excerpt(_ range: Range<Int>) -> Excerpt {
         let range = range.clamped(to: 0..<lines.count)
         return Excerpt(file: name, line: range.lowerBound + 1, lines: Array(lines[range])).trimmed

@@ -1,27 +1,27 @@
-/// A step or group of a workflow file that is about to be written.
+/// A step or group of a workflow file to be written.
 package struct StepDraft: Equatable, Sendable {
     package enum Body: Equatable, Sendable {
         case script(String)
         /// A program and its arguments.
         case words([String])
-        /// Only what it needs.
+        /// Only its needs.
         case milestone
         case group([StepDraft], finally: [StepDraft] = [])
-        /// What could not be said, and why. The step fails until somebody writes it.
+        /// The reason why it could not be converted. The step fails until it is filled in.
         case unfinished(String)
     }
 
     package var id: String
-    /// What is shown in place of the id, where it says more.
+    /// The name that is shown in place of the id, if it says more.
     package var name: String?
     package var description: String?
     package var comments: [String] = []
-    /// What of the lines it was made from it does not say.
+    /// The parts of its original lines that it leaves out.
     package var notes: [String] = []
     package var isManual = false
     package var needs: [String] = []
     package var condition: String?
-    /// `matrix`, `for-each` and what belongs to them.
+    /// `matrix`, `for-each` and their further keys.
     package var fanOut: [YAMLEntry] = []
     package var env: [YAMLEntry] = []
     package var secrets: [String] = []
@@ -29,7 +29,7 @@ package struct StepDraft: Equatable, Sendable {
     package var settings: [YAMLEntry] = []
     package var outputs: [YAMLEntry] = []
     package var body: Body
-    /// The lines that it was made from, shown where it could not be converted.
+    /// The lines that it was made from, shown if it could not be converted.
     package var origin: Excerpt
 
     package init(_ id: String, _ body: Body, origin: Excerpt = .none) {
@@ -40,20 +40,20 @@ package struct StepDraft: Equatable, Sendable {
 
     mutating func set(_ key: String, _ value: YAMLValue) { settings.append(YAMLEntry(key, value)) }
 
-    /// Replaces the body by a step that has to be filled in. What it does not say any more stands above it; a second
-    /// time everything goes but the id.
+    /// Replaces the body by a step that has to be filled in. What is dropped remains in the comment above the step. A
+    /// second call drops everything but the id.
     mutating func giveUp(_ reason: String) {
         if case .unfinished = body {
             (needs, outputs, name, description) = ([], [], nil, nil)
         } else {
-            // Others may read them.
+            // Other steps may read them.
             if case .group = body { outputs = outputs.map { YAMLEntry($0.key, .word("string")) } }
             body = .unfinished(reason)
         }
         (notes, condition, fanOut, env, secrets, settings) = ([], nil, [], [], [], [])
     }
 
-    /// How many steps are to be filled in, itself and in it.
+    /// The ids of the steps to be filled in: its own, or those inside of it as paths.
     package var unfinishedIDs: [String] {
         switch body {
         case .unfinished: [id]
@@ -62,12 +62,12 @@ package struct StepDraft: Equatable, Sendable {
         }
     }
 
-    /// How many steps it stands for, groups not counted.
+    /// The number of steps, groups not counted: 1, or those inside of it.
     package var stepCount: Int {
         if case .group(let steps, let finally) = body { (steps + finally).reduce(0) { $0 + $1.stepCount } } else { 1 }
     }
 
-    /// The entry of the file.
+    /// The entry in the file.
     var entry: YAMLEntry {
         var entries: [YAMLEntry] = []
         func add(_ key: String, _ value: YAMLValue?) {
@@ -88,7 +88,7 @@ package struct StepDraft: Equatable, Sendable {
         case .script(let script): add("run", .script(script))
         case .words(let words): add("run", .texts(words))
         case .milestone:
-            // One that has more than its needs is a step, and a step runs something.
+            // A step with more than its needs is no milestone, and has to run something.
             let isMilestone = !needs.isEmpty && (fanOut + env + settings + outputs).isEmpty && secrets.isEmpty
             if !isMilestone { add("run", .script(":")) }
         case .group(let steps, let finally):

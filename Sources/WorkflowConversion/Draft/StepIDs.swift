@@ -1,9 +1,10 @@
-/// Gives the names of another tool ids that flowrun accepts, each one once.
+/// Gives unique ids that flowrun accepts to the names of another tool.
 struct StepIDs {
     private var ids: [String: String] = [:]
     private var taken: Set<String> = []
 
-    /// The id of a name: the name itself where it can be one, or else with `-` in place of what an id cannot have.
+    /// Returns the id of a name: the name itself if it can be one, or else with `-` in place of what an id cannot
+    /// have.
     mutating func id(for name: String) -> String {
         if let id = ids[name] { return id }
         let id = id(like: name)
@@ -11,7 +12,7 @@ struct StepIDs {
         return id
     }
 
-    /// An id of its own for something that nobody names: others may be described by the same words.
+    /// Returns a new id for something that is not referred to by name: others may have the same description.
     mutating func id(like name: String) -> String {
         var id = ""
         for character in name {
@@ -32,7 +33,7 @@ struct StepIDs {
         return id
     }
 
-    /// The id that a name has been given; nil if it has none.
+    /// The id that a name has already; nil if it has none.
     func known(_ name: String) -> String? { ids[name] }
 }
 

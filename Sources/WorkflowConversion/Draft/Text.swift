@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// Without the blanks and tabs at both ends.
+    /// Without white space at both ends.
     var trimmed: String {
         let isKept: (Character) -> Bool = { !$0.isWhitespace }
         guard let start = firstIndex(where: isKept), let end = lastIndex(where: isKept) else { return "" }
@@ -8,10 +8,10 @@ extension StringProtocol {
 
     var isBlank: Bool { allSatisfy(\.isWhitespace) }
 
-    /// The words between blanks.
+    /// The words between white space.
     var words: [String] { Substring(self).split(whereSeparator: \.isWhitespace).map(String.init) }
 
-    /// The two parts around the first `separator`; nil if there is none.
+    /// The parts before and after the first `separator`; nil if there is none.
     func cut(at separator: String) -> (before: String, after: String)? {
         guard let range = firstRange(of: separator) else { return nil }
         return (String(self[..<range.lowerBound]), String(self[range.upperBound...]))
@@ -19,7 +19,7 @@ extension StringProtocol {
 }
 
 extension Array where Element == String {
-    /// A list for people: `a`, `b` and `c`.
+    /// A list in a sentence: `a`, `b` and `c`.
     var enumerated: String {
         switch count {
         case 0, 1: first ?? ""
@@ -29,7 +29,7 @@ extension Array where Element == String {
 }
 
 extension Array where Element: Hashable {
-    /// Each element once, where it stands first.
+    /// Each element once, at its first position.
     var unique: [Element] {
         var seen: Set<Element> = []
         return filter { seen.insert($0).inserted }

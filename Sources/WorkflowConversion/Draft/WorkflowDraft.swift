@@ -1,4 +1,4 @@
-/// A workflow file that is about to be written: what another tool's file, or a look at a folder, has come to.
+/// A workflow file to be written, made from another tool's file or from the content of a folder.
 package struct WorkflowDraft: Equatable, Sendable {
     /// The comments at both ends of the file.
     package var head: [String] = []
@@ -18,7 +18,7 @@ package struct WorkflowDraft: Equatable, Sendable {
     package var unfinishedIDs: [String] { steps.flatMap(\.unfinishedIDs) }
     package var stepCount: Int { steps.reduce(0) { $0 + $1.stepCount } }
 
-    /// The file.
+    /// The text of the file.
     package var text: String { written.lines.map { $0 + "\n" }.joined() }
 
     private var written: YAMLWriter {
@@ -50,10 +50,10 @@ package struct WorkflowDraft: Equatable, Sendable {
     }
 }
 
-// What `check` refuses.
+// Parts that `check` refuses.
 extension WorkflowDraft {
-    /// Gives up, one by one, what `check` refuses, so that the file is one that can be run. `check` gets the file and
-    /// returns the numbers of the lines with an error.
+    /// Gives up, one by one, the parts that `check` refuses, so that the file can be run. `check` gets the text of
+    /// the file and returns the numbers of the lines with an error.
     package mutating func settle(check: (String) -> [Int]) {
         while true {
             let writer = written
@@ -65,7 +65,7 @@ extension WorkflowDraft {
         }
     }
 
-    /// Returns whether there was something to give up.
+    /// Returns true if there was something to give up.
     private mutating func giveUp(_ path: [String]) -> Bool {
         switch path[0] {
         case "steps": return giveUpStep(path.dropFirst())
@@ -102,7 +102,7 @@ extension WorkflowDraft {
 }
 
 extension StepDraft {
-    /// Gives up the step in it that the path leads to. Returns whether there was something to give up.
+    /// Gives up the step inside of it that the path leads to. Returns true if there was something to give up.
     fileprivate mutating func giveUp(at path: ArraySlice<String>) -> Bool {
         if path.count > 1, case .group(var steps, var finally) = body {
             let id = path[path.startIndex + 1]

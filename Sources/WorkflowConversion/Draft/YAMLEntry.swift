@@ -1,10 +1,10 @@
-/// One entry of a YAML mapping that is about to be written, with the comment above it.
+/// One entry of a YAML mapping to be written, with the comment above it.
 package struct YAMLEntry: Equatable, Sendable {
     /// Lines, without their `#`.
     package var comments: [String]
     package var key: String
     package var value: YAMLValue
-    /// Whether a blank line stands above it.
+    /// True if a blank line precedes it.
     var isSpaced: Bool
 
     package init(_ key: String, _ value: YAMLValue, comments: [String] = [], isSpaced: Bool = false) {
@@ -15,13 +15,13 @@ package struct YAMLEntry: Equatable, Sendable {
     }
 }
 
-/// A value of a YAML text that is about to be written.
+/// A value of a YAML text to be written.
 package indirect enum YAMLValue: Equatable, Sendable {
     /// Written as it is: a number, `true`, a duration.
     case word(String)
-    /// A text on one line, in quotes where YAML would read something else.
+    /// A text on one line, in quotes if YAML would read something else.
     case text(String)
-    /// A text of one or more lines that a shell reads, as a block where it is longer.
+    /// A text of one or more lines for a shell, as a block if it is long.
     case script(String)
     case list([YAMLValue])
     /// A mapping on one line.

@@ -1,6 +1,6 @@
-/// How single values are spelled in YAML.
+/// Spells single values in YAML.
 enum YAMLText {
-    /// A value on one line. The outermost one may have the characters that would end it inside brackets.
+    /// A value on one line. The outermost one may have characters that would end it inside brackets.
     static func flow(_ value: YAMLValue, isOutermost: Bool = false) -> String {
         switch value {
         case .word(let word): return word
@@ -43,7 +43,7 @@ enum YAMLText {
         return result + "\""
     }
 
-    /// Whether the text reads back as itself without quotes, and nobody takes it for anything but a text.
+    /// True if the text reads back as itself without quotes, and no YAML reader takes it for anything but a text.
     static func isPlain(_ text: String, inFlow: Bool) -> Bool {
         guard let first = text.unicodeScalars.first, let last = text.unicodeScalars.last else { return false }
         let mayStart = first.properties.isAlphabetic && first.isASCII || first == "/" || first == "_" || first == "$"
@@ -63,12 +63,12 @@ enum YAMLText {
         text.dropFirst().first.map { $0.isNumber || $0 == "i" || $0 == "n" || $0 == "I" || $0 == "N" } ?? true
     }
 
-    /// `-O2`, `--all`; neither a number nor a list's dash.
+    /// `-O2`, `--all`; neither a number nor the dash of a list.
     private static func startsOption(_ text: String) -> Bool {
         text.drop { $0 == "-" }.first?.isLetter ?? false
     }
 
-    /// `1.2.3`: dots enough not to be a number.
+    /// `1.2.3`: it has too many dots to be a number.
     private static func isVersion(_ text: String) -> Bool {
         text.split(separator: ".", omittingEmptySubsequences: false).count > 2
             && text.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") } && text.first != "." && text.last != "."
@@ -80,7 +80,7 @@ enum YAMLText {
 }
 
 extension Unicode.Scalar {
-    /// Whether YAML takes the character as a part of a line.
+    /// True if YAML accepts the character as a part of a line.
     var isPrintable: Bool {
         switch value {
         case 9, 0x20...0x7E: true
@@ -91,7 +91,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// With the code in place of every character that cannot stand in a comment.
+    /// With the code in place of every character that is not allowed in a comment.
     var printable: String {
         guard !unicodeScalars.allSatisfy(\.isPrintable) else { return self }
         return unicodeScalars.reduce(into: "") { text, scalar in

@@ -1,6 +1,7 @@
 /// Writes entries as YAML that reads back as exactly the same texts.
 struct YAMLWriter {
-    /// Where an entry stands: the keys from the outside in, and its lines, numbered from 1, with the comment above it.
+    /// The place of an entry: the keys from the outside in, and its lines, numbered from 1, with the comment above
+    /// it.
     struct Place {
         let path: [String]
         let lines: Range<Int>
@@ -8,9 +9,9 @@ struct YAMLWriter {
 
     /// The lines so far, without line ends.
     private(set) var lines: [String] = []
-    /// Outer entries behind the inner ones.
+    /// Outer entries come after the inner ones.
     private(set) var places: [Place] = []
-    /// Where a list no longer fits on its key's line.
+    /// The width above which a list is not written on its key's line.
     private static let width = 100
 
     init(_ entries: [YAMLEntry] = []) { write(entries, path: [], indent: 0) }

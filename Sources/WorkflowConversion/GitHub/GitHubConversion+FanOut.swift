@@ -37,12 +37,12 @@ extension GitHubConversion {
         if let count = inner.takeText("max-parallel"), Int(count) != nil {
             step.fanOut.append(YAMLEntry("max-parallel", .word(count)))
         }
-        // Where the file does not say, GitHub ends the other copies.
+        // Unless the file says otherwise, GitHub cancels the other instances.
         if inner.takeFlag("fail-fast") ?? true { step.fanOut.append(YAMLEntry("fail-fast", .word("true"))) }
         step.notes += inner.leftOver(source)
     }
 
-    /// A list that a job before has made; nil for a value of another kind.
+    /// A list that an earlier job makes; nil for a value of another kind.
     private static func list(_ node: YAMLNode) -> String? {
         let pieces = GitHubExpression.pieces(of: node.text)
         guard pieces.count == 1, case .expression(let text)? = pieces.first, text.hasPrefix("fromJSON(needs.") else {

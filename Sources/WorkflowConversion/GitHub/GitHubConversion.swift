@@ -1,6 +1,6 @@
 internal import Syntax
 
-/// A GitHub workflow as one of flowrun: a group for each job, whose members run one after the other.
+/// Converts a GitHub workflow: each job becomes a group whose members run one after the other.
 struct GitHubConversion {
     let source: YAMLSource
     private var draft = WorkflowDraft()
@@ -49,7 +49,7 @@ struct GitHubConversion {
         }
     }
 
-    /// What the workflow asks of whoever starts it.
+    /// Adds the inputs of the workflow as parameters.
     private mutating func addParams(_ node: YAMLNode) {
         for trigger in node.entries where ["workflow_dispatch", "workflow_call"].contains(trigger.key.text) {
             var fields = YAMLFields(trigger.value)
@@ -85,7 +85,7 @@ struct GitHubConversion {
         return entries
     }
 
-    /// Finds `steps.ID.outputs.NAME` wherever it is read.
+    /// Finds every `steps.ID.outputs.NAME` that is read.
     private mutating func collectReads(_ node: YAMLNode) {
         switch node.kind {
         case .scalar:
@@ -187,7 +187,7 @@ struct GitHubConversion {
         var ids = StepIDs()
         var members: [StepDraft] = []
         var waiting: [String] = []
-        // The ids that others read are given first.
+        // Ids that other steps read are given first.
         for element in elements {
             var fields = YAMLFields(element)
             if let id = fields.takeText("id") { _ = ids.id(for: id) }
@@ -205,7 +205,7 @@ struct GitHubConversion {
         return members
     }
 
-    /// One member is the step itself, more of them are a group.
+    /// A single member becomes the step itself, several become a group.
     private func setBody(of step: inout StepDraft, _ members: [StepDraft]) {
         guard let first = members.first else {
             step.body = .script(":")
@@ -229,8 +229,8 @@ struct GitHubConversion {
         step.body = first.body
     }
 
-    /// A step of a job asks for all steps before it, a member of a sequence for the one before it. The two differ behind
-    /// a member that runs after a failure: what comes next needs those before that one, too.
+    /// A step of a job needs all steps before it, a member of a sequence the one before it. The two differ after a
+    /// member that runs after a failure: the next one also needs those before that member.
     private static func followingFailures(_ members: [StepDraft]) -> [StepDraft] {
         var members = members
         var last: String?

@@ -1,20 +1,20 @@
 internal import Workflow
 
-/// The expressions of a GitHub workflow, and what flowrun says in their place.
+/// The expressions of a GitHub workflow, and their flowrun equivalents.
 enum GitHubExpression {
-    /// What a script reads in place of `${{ … }}`.
+    /// The replacement of `${{ … }}` in a script.
     enum Reading: Equatable {
         case variable(String)
-        /// A variable that the runner of GitHub sets; a script that finds none stops.
+        /// A variable that GitHub's runner sets; without it, the script stops.
         case runnerVariable(String)
         case secret(String)
-        /// The expression in flowrun's words.
+        /// The flowrun expression.
         case expression(String)
-        /// Nothing that flowrun has.
+        /// Without an equivalent in flowrun.
         case unknown
     }
 
-    /// A text that is cut at `${{ … }}`.
+    /// A part of a text that is split at `${{ … }}`.
     enum Piece: Equatable {
         case text(String)
         case expression(String)
@@ -51,14 +51,14 @@ enum GitHubExpression {
         return translation(of: expression).map(Reading.expression) ?? .unknown
     }
 
-    /// The expression in flowrun's words; nil where they have none for it.
+    /// Translates an expression to flowrun's; nil if there is no equivalent.
     static func translation(of expression: String) -> String? {
         if let choice = choice(expression) { return choice }
         var result = ""
         var rest = expression[...]
         while let first = rest.first {
             if first == "'" {
-                // A quote in a text is doubled on both sides.
+                // A quote in a text is doubled in both languages.
                 let text = rest.dropFirst().prefix { $0 != "'" }
                 guard rest.dropFirst(text.count + 1).first == "'" else { return nil }
                 result += "'\(text)'"
@@ -80,7 +80,7 @@ enum GitHubExpression {
         return result.trimmed
     }
 
-    /// The expression in braces, without brackets that say nothing there.
+    /// The expression in braces, without brackets that have no effect there.
     static func braced(_ translation: String) -> String {
         var depth = 0
         let isInBrackets =
@@ -92,19 +92,19 @@ enum GitHubExpression {
         return "${{ \(isInBrackets ? String(translation.dropFirst().dropLast()) : translation) }}"
     }
 
-    /// `condition && 'a' || 'b'`, which says in GitHub's words what `if(condition, 'a', 'b')` does; nil for all else.
+    /// `condition && 'a' || 'b'`, GitHub's form of `if(condition, 'a', 'b')`; nil for anything else.
     private static func choice(_ expression: String) -> String? {
         let parts = parts(of: expression, at: "||")
         guard parts.count == 2, let otherwise = translation(of: parts[1]) else { return nil }
         var operands = GitHubExpression.parts(of: parts[0], at: "&&")
-        // An empty text counts as false, so that the other one would be taken.
+        // An empty text counts as false, so that the other value would be taken.
         guard operands.count > 1, let value = operands.popLast(), value.hasPrefix("'"), value != "''",
             let condition = translation(of: operands.joined(separator: " && ")), let value = translation(of: value)
         else { return nil }
         return "if(\(condition), \(value), \(otherwise))"
     }
 
-    /// The parts between operators that stand in no brackets and no text.
+    /// The parts between operators that are outside of brackets and texts.
     private static func parts(of expression: String, at sign: String) -> [String] {
         var parts = [""]
         var depth = 0
@@ -149,7 +149,7 @@ enum GitHubExpression {
         }
     }
 
-    /// What GitHub's runner has in the environment of steps, too.
+    /// Fields of `github` that its runner also sets in the environment of steps.
     private static let runnerNames: Set<String> = [
         "ref", "ref_name", "ref_type", "sha", "repository", "repository_owner", "actor", "event_name", "run_id",
         "run_number", "run_attempt", "workflow", "job", "head_ref", "base_ref", "server_url", "api_url",
@@ -157,10 +157,10 @@ enum GitHubExpression {
 
     static func isVariable(_ name: String) -> Bool { VariableName.isValid(name) && !VariableName.isListenedTo(name) }
 
-    /// The name as a variable of the environment.
+    /// The name as that of an environment variable.
     static func variableName(_ name: String) -> String { name.replacing("-", with: "_") }
 
-    /// Whether a variable that the shell has to have under this name can be one.
+    /// Makes the name of an environment variable out of an expression.
     static func environmentName(of expression: String) -> String {
         var name = ""
         for character in expression {

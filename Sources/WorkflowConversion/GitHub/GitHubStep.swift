@@ -1,19 +1,19 @@
 internal import Syntax
 
-/// One step of a job.
+/// Converts the steps of one job.
 struct GitHubStep {
     enum Result {
         case step(StepDraft)
-        /// Nothing to run here; what was there, as comments.
+        /// Nothing to run; the original lines as comments.
         case comment([String])
     }
 
     let source: YAMLSource
-    /// What a script of the job is read by; nil for the default.
+    /// The interpreter of the job's scripts; nil for the default.
     let shell: String?
-    /// The outputs that others read, by the id of their step.
+    /// The outputs that other steps read, by the id of their step.
     let reads: [String: [String]]
-    /// The secrets that steps of the workflow want, by the variable that has them.
+    /// The secrets that steps of the job use, with the variables that have them.
     private(set) var secrets: [(name: String, variable: String)] = []
 
     init(source: YAMLSource, shell: String?, reads: [String: [String]]) {
@@ -76,7 +76,7 @@ struct GitHubStep {
         let names = (outputs + Self.written(in: script)).unique
         for name in names { step.outputs.append(YAMLEntry(GitHubExpression.variableName(name), .word("string"))) }
         if script.contains("GITHUB_ENV") || script.contains("GITHUB_PATH") {
-            throw GitHubProblem("no step changes the environment of those behind it")
+            throw GitHubProblem("no step changes the environment of later ones")
         }
         for command in ["::set-output", "::set-env", "::add-path"] where script.contains(command) {
             throw GitHubProblem("`\(command)` is a command to GitHub's runner")
@@ -93,7 +93,7 @@ struct GitHubStep {
 
     // MARK: - Values
 
-    /// A variable of the step, or a secret under its name.
+    /// Sets a variable of the step, or a secret under its name.
     mutating func setVariable(_ name: String, _ text: String, of step: inout StepDraft) throws(GitHubProblem) {
         if let secret = Self.secret(text) {
             want(name, from: secret, in: &step)
@@ -107,7 +107,7 @@ struct GitHubStep {
         if !step.secrets.contains(name) { step.secrets.append(name) }
     }
 
-    /// The secret that is the whole text.
+    /// The secret that the whole text consists of; nil for any other text.
     static func secret(_ text: String) -> String? {
         let pieces = GitHubExpression.pieces(of: text)
         guard pieces.count == 1, case .expression(let expression)? = pieces.first,
@@ -116,7 +116,7 @@ struct GitHubStep {
         return name
     }
 
-    /// A text with expressions in flowrun's words.
+    /// Translates the expressions of a text.
     static func template(_ text: String) throws(GitHubProblem) -> String {
         var result = ""
         for piece in GitHubExpression.pieces(of: text) {
@@ -133,7 +133,7 @@ struct GitHubStep {
         return result
     }
 
-    /// A condition, with or without its braces.
+    /// Translates a condition, with or without its braces.
     static func condition(_ text: String) throws(GitHubProblem) -> String {
         let pieces = GitHubExpression.pieces(of: text.trimmed)
         var expression = text.trimmed
@@ -160,7 +160,7 @@ struct GitHubStep {
         }
     }
 
-    /// A script with variables in place of `${{ … }}`.
+    /// Returns a script with variables in place of `${{ … }}`.
     private mutating func script(
         _ text: String, isShell: Bool, of step: inout StepDraft
     ) throws(GitHubProblem) -> String {
@@ -191,7 +191,7 @@ struct GitHubStep {
         return result
     }
 
-    /// The outputs that a script says it writes.
+    /// The outputs that a script seems to write.
     private static func written(in script: String) -> [String] {
         script.split(separator: "\n").filter { $0.contains("GITHUB_OUTPUT") }.compactMap { line in
             guard let equals = line.firstIndex(of: "=") ?? line.firstRange(of: "<<")?.lowerBound else { return nil }
@@ -202,7 +202,7 @@ struct GitHubStep {
 
     // MARK: - Names
 
-    /// Why an action has nothing to do here; nil for one that has.
+    /// The reason why an action is not needed here; nil for one that is.
     private static func reason(toSkip action: String, _ with: YAMLNode?) -> String? {
         let name = action.prefix { $0 != "@" }
         switch name {
@@ -223,7 +223,7 @@ struct GitHubStep {
         return path.split(separator: "/").last.map(String.init) ?? "action"
     }
 
-    /// A step without a name goes by what it calls: `npm ci`, `cargo test`.
+    /// Names a step by what it calls: `npm ci`, `cargo test`.
     private static func firstWords(of script: String) -> String {
         let words = script.split(separator: "\n").first { !$0.isBlank }?.words ?? []
         let plain = words.filter { $0.first?.isLetter == true && $0.allSatisfy { $0.isIDCharacter } }
@@ -231,7 +231,7 @@ struct GitHubStep {
     }
 }
 
-/// Why a part of a GitHub workflow cannot be said.
+/// The reason why a part of a GitHub workflow cannot be converted.
 struct GitHubProblem: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }

@@ -1,11 +1,11 @@
-/// A value of a justfile as the parts that a shell can put together.
+/// A value of a justfile, in parts that a shell can put together.
 struct JustValue: Equatable {
     enum Part: Equatable {
         case text(String)
         case variable(String)
-        /// What a command prints.
+        /// The output of a command.
         case output(String)
-        /// A variable of the environment, and what stands in its place where it is not set.
+        /// A variable of the environment, and its value if it is not set.
         case environment(String, String?)
         case choice(Choice)
     }
@@ -18,7 +18,7 @@ struct JustValue: Equatable {
         var value: JustValue
         var otherwise: JustValue
 
-        /// The same with all its values changed; nil where one cannot be.
+        /// Applies a change to all its values; nil if one of them cannot be changed.
         func map(_ change: (JustValue) -> JustValue?) -> Choice? {
             guard let left = change(left), let right = change(right), let value = change(value),
                 let otherwise = change(otherwise)
@@ -29,7 +29,7 @@ struct JustValue: Equatable {
 
     var parts: [Part]
 
-    /// Whether its own texts mean nothing to a shell, so that it may come out of a command, too.
+    /// True if its own texts have no special meaning to a shell, so that it may also be the output of a command.
     var isPlain: Bool {
         parts.allSatisfy { part in
             guard case .text(let text) = part else { return true }
@@ -37,7 +37,7 @@ struct JustValue: Equatable {
         }
     }
 
-    /// The value where no shell is needed for it; nil elsewhere.
+    /// The value, if no shell is needed for it; nil otherwise.
     var literal: String? {
         var result = ""
         for part in parts {
@@ -53,7 +53,7 @@ struct JustValue: Equatable {
 struct JustExpression {
     private var rest: Substring
 
-    /// nil for an expression that has more than that.
+    /// nil for an expression with anything else.
     static func value(of text: String) -> JustValue? {
         var reader = JustExpression(rest: text[...])
         guard let value = reader.sum() else { return nil }
@@ -61,7 +61,7 @@ struct JustExpression {
         return reader.rest.isEmpty || reader.rest.first == "#" ? value : nil
     }
 
-    /// The values of a list such as `'a' b "c"`, or with commas between them; nil where one cannot be read.
+    /// The values of a list such as `'a' b "c"`, or with commas between them; nil if one cannot be read.
     static func values(of text: String) -> [JustValue]? {
         var reader = JustExpression(rest: text[...])
         var values: [JustValue] = []
@@ -124,7 +124,7 @@ struct JustExpression {
         }
     }
 
-    /// What stands behind `if`.
+    /// Reads what follows an `if`.
     private mutating func choice() -> JustValue? {
         guard let left = sum() else { return nil }
         skipBlanks()

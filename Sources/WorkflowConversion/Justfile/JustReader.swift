@@ -1,4 +1,4 @@
-/// Cuts a justfile into statements; evaluates nothing.
+/// Splits a justfile into statements; evaluates nothing.
 struct JustReader {
     private let source: SourceLines
     private var index = 0
@@ -102,7 +102,7 @@ struct JustReader {
         return (text, end)
     }
 
-    /// Whether a bracket is open at the end.
+    /// True if a bracket is open at the end.
     private static func isOpen(_ text: String) -> Bool {
         let code = unquoted(text[...]).prefix { $0.character != "#" }
         return (code.last?.depth ?? 0) > 0

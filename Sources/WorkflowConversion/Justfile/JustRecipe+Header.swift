@@ -28,7 +28,7 @@ extension JustRecipe {
         }
     }
 
-    /// The first such character outside of quotes and brackets.
+    /// The first such character outside of quotes and brackets; nil if there is none.
     private static func outer(_ wanted: Character, in text: Substring) -> String.Index? {
         JustReader.unquoted(text).first { $0.depth == 0 && $0.character == wanted }?.index
     }

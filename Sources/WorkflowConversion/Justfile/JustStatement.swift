@@ -20,11 +20,12 @@ struct JustRecipe {
         let name: String
         /// As the file spells it; nil for one that has to be given.
         let defaultValue: String?
-        /// Whether it takes all further arguments, at least one of them or none.
+        /// `+` or `*` for one that takes all further arguments: at least one of them, or any number; nil for any
+        /// other.
         let mark: Character?
         let isExported: Bool
 
-        /// As it stands in the file.
+        /// The parameter as it is in the file.
         var spelling: String {
             (mark.map(String.init) ?? "") + (isExported ? "$" : "") + name + (defaultValue.map { "=\($0)" } ?? "")
         }
@@ -39,10 +40,10 @@ struct JustRecipe {
     let name: String
     let parameters: [Parameter]
     var needs: [Dependency] = []
-    /// What runs after it.
+    /// The recipes that run after it.
     var followers: [Dependency] = []
     /// The lines without their indentation, each with its continuations.
     var body: [String] = []
-    /// What stands in `[…]` above it.
+    /// The attributes in `[…]` above it.
     var attributes: [String] = []
 }

@@ -1,10 +1,10 @@
 internal import Workflow
 
-/// The variables of a justfile, and the names that the shell has them under.
+/// The variables of a justfile, and their names in a shell.
 struct JustVariables {
     private var values: [String: JustValue] = [:]
     private var exported: Set<String> = []
-    /// The scripts of variables that are what one command prints: it runs once, for all that read it.
+    /// The scripts of variables whose value is the output of one command: it runs once, for all readers.
     private(set) var sharedScripts: [String: String] = [:]
     private static let depthLimit = 12
 
@@ -21,10 +21,10 @@ struct JustVariables {
         }
     }
 
-    /// The name that a shell can use.
+    /// The name for use in a shell.
     static func shellName(_ name: String) -> String { name.replacing("-", with: "_") }
 
-    /// What the variable is at the top of the file; nil for one whose value only a shell can tell.
+    /// The value of the variable at the top of the file; nil if only a shell can determine it.
     func entry(of name: String) -> String? {
         let shellName = Self.shellName(name)
         guard let value = values[name].flatMap({ resolved($0) }), VariableName.isValid(shellName),
@@ -43,7 +43,7 @@ struct JustVariables {
         return text
     }
 
-    /// A part that needs no shell, in flowrun's words; nil for all others.
+    /// A part that needs no shell, as a flowrun expression; nil for all others.
     private static func expression(_ part: JustValue.Part) -> String? {
         switch part {
         case .text(let text): return "'\(text.replacing("'", with: "''"))'"
@@ -65,7 +65,8 @@ struct JustVariables {
         return text
     }
 
-    /// The script of a variable that is what one command prints, nil where programs find it in their environment.
+    /// The script of a variable whose value is the output of one command; nil for any other, and if programs find it
+    /// in their environment.
     private func script(ofShared name: String) -> String? {
         let shellName = Self.shellName(name)
         guard let value = values[name], value.parts.count == 1, case .output(let command)? = value.parts.first,
@@ -75,7 +76,7 @@ struct JustVariables {
         return script
     }
 
-    /// With the values of variables; nil where that cannot be read.
+    /// Replaces variables by their values; nil if one of them cannot be read.
     private func resolved(_ value: JustValue, depth: Int = 0) -> JustValue? {
         guard depth < Self.depthLimit else { return nil }
         var parts: [JustValue.Part] = []
@@ -95,8 +96,8 @@ struct JustVariables {
         return JustValue(parts: parts)
     }
 
-    /// Puts an expression into a script. `local` are the parameters of the recipe, with the one that takes all further
-    /// arguments under its mark.
+    /// Appends an expression to a script. `local` are the parameters of the recipe, with the mark of the one that
+    /// takes all further arguments.
     func append(
         _ expression: String, to script: inout ShellText, local: [String: Character?], depth: Int = 0
     ) throws(JustProblem) {
@@ -132,7 +133,7 @@ struct JustVariables {
         }
     }
 
-    /// A command that prints what is chosen.
+    /// Returns a command that prints the chosen value.
     func command(
         for choice: JustValue.Choice, local: [String: Character?], depth: Int = 0
     ) throws(JustProblem) -> String {
@@ -146,7 +147,7 @@ struct JustVariables {
         return "if \(test); then printf %s \(words[2]); else printf %s \(words[3]); fi"
     }
 
-    /// A value as one word of a script.
+    /// Returns a value as one word of a script.
     private func quoted(
         _ value: JustValue, local: [String: Character?], depth: Int
     ) throws(JustProblem) -> String {
@@ -167,7 +168,7 @@ struct JustVariables {
         return text
     }
 
-    /// A text with `{{…}}` in it as a shell script.
+    /// Converts a text with `{{…}}` in it to a shell script.
     func script(_ text: String, local: [String: Character?], depth: Int = 0) throws(JustProblem) -> String {
         var script = ShellText()
         var rest = text[...]
@@ -190,7 +191,7 @@ struct JustVariables {
     }
 }
 
-/// Why a text of a justfile cannot be said.
+/// The reason why a text of a justfile cannot be converted.
 struct JustProblem: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }

@@ -1,4 +1,4 @@
-// What a recipe does.
+// The scripts of recipes.
 extension JustfileConversion {
     func script(
         of recipe: JustRecipe, arguments: String?, _ step: inout StepDraft
@@ -48,7 +48,7 @@ extension JustfileConversion {
         return (prelude + (body.isEmpty ? [] : [body])).joined(separator: "\n")
     }
 
-    /// Gives the recipe's parameters their values: the arguments of the script, or those that another recipe gives.
+    /// Gives the recipe's parameters their values: the arguments of the script, or those from another recipe.
     private func prelude(_ parameters: [JustRecipe.Parameter], _ given: String?) throws(JustProblem) -> [String] {
         guard !parameters.isEmpty else { return [] }
         var lines: [String] = []
@@ -84,7 +84,7 @@ extension JustfileConversion {
                 guard let value = JustExpression.value(of: text) else {
                     throw JustProblem("the default of `\(rest.name)` is computed")
                 }
-                // As in the recipe, where the text stands bare.
+                // As in the recipe, where the text is not in quotes.
                 let literal = value.literal?.words.map(shellWord).joined(separator: " ")
                 let words = if let literal { literal } else { "\"\(try word(value))\"" }
                 if !words.isEmpty { lines.append("[ $# -gt 0 ] || set -- \(words)") }
@@ -95,7 +95,7 @@ extension JustfileConversion {
         return lines
     }
 
-    /// A value inside of double quotes.
+    /// Returns a value for the inside of double quotes.
     private func word(_ value: JustValue) throws(JustProblem) -> String {
         var text = ""
         for part in value.parts {

@@ -1,4 +1,4 @@
-/// A justfile as a workflow: a step for each recipe.
+/// Converts a justfile: each recipe becomes a step.
 struct JustfileConversion {
     private let source: SourceLines
     private let statements: [JustStatement]
@@ -6,9 +6,9 @@ struct JustfileConversion {
     private var draft = WorkflowDraft()
     private var ids = StepIDs()
     private var recipes: [Recipe] = []
-    /// Steps of recipes that others need with arguments.
+    /// Recipes that others need with arguments, each a step of its own.
     private var copies: [JustRecipe.Dependency] = []
-    /// What stands above the steps, because it belongs to none of them.
+    /// Comments above the steps that belong to none of them.
     private var notes: [String] = []
     private var dotenv: [String] = []
     private var isDotenvOptional = true

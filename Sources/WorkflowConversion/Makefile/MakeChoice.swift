@@ -1,12 +1,13 @@
 /// `$(if …)` over the value of one variable.
 struct MakeChoice {
     let variable: String
-    /// What the variable is compared with; nil where it has to have any value at all.
+    /// The value that the variable is compared with; nil if any value will do.
     let wanted: String?
     let value: String
     let otherwise: String
 
-    /// The choice in a reference such as `if $(DEBUG),-g,-O2` or `if $(filter linux,$(OS)),-ldl`; nil for all else.
+    /// Reads the choice in a reference such as `if $(DEBUG),-g,-O2` or `if $(filter linux,$(OS)),-ldl`; nil for
+    /// anything else.
     init?(_ reference: String) {
         guard let (name, rest) = reference.cut(at: " "), name == "if" else { return nil }
         let arguments = MakePiece.arguments(of: rest)
@@ -29,13 +30,13 @@ struct MakeChoice {
         (variable, wanted) = (name, operands[0])
     }
 
-    /// The choice in flowrun's words; `read` is how they read the variable.
+    /// The choice as a flowrun expression; `read` is the expression that reads the variable.
     func expression(reading read: String, _ value: String, _ otherwise: String) -> String {
         let condition = "\(read) \(wanted == nil ? "!=" : "==") \(Self.text(wanted ?? ""))"
         return "${{ if(\(condition), \(Self.text(value)), \(Self.text(otherwise))) }}"
     }
 
-    /// What stands between `${` and `}`, or between `$(` and `)`, of a shell that makes the choice.
+    /// The choice as the inside of a shell's `${…}` if it is an expansion, or else of `$(…)`.
     func shell(_ value: String, _ otherwise: String) -> (text: String, isExpansion: Bool) {
         if wanted == nil, otherwise.isEmpty { return ("\(variable):+\(value)", true) }
         let test = wanted.map { "[ \"$\(variable)\" = \($0) ]" } ?? "[ -n \"$\(variable)\" ]"

@@ -3,7 +3,7 @@ enum MakePiece: Equatable {
     case text(String)
     /// `$$`.
     case dollar
-    /// What stands between the brackets of `$(…)`, or the letter of `$@`.
+    /// The text between the brackets of `$(…)`, or the letter of `$@`.
     case reference(String)
 
     static func pieces(of text: String) -> [MakePiece] {
@@ -44,7 +44,7 @@ enum MakePiece: Equatable {
         return text
     }
 
-    /// The arguments of a function: what stands between commas outside of references.
+    /// The arguments of a function: the texts between commas outside of references.
     static func arguments(of text: String) -> [String] {
         var arguments = [""]
         var depth = 0
@@ -73,7 +73,7 @@ struct MakePattern {
         suffix = parts?.after
     }
 
-    /// What `%` stands for in a word; nil where the pattern does not fit.
+    /// The part of a word that `%` matches; nil if the pattern does not match.
     func stem(of word: String) -> String? {
         guard let suffix else { return word == prefix ? "" : nil }
         guard word.hasPrefix(prefix), word.hasSuffix(suffix), word.count >= prefix.count + suffix.count else {
@@ -88,7 +88,7 @@ struct MakePattern {
     }
 }
 
-/// The functions of make that only need their arguments.
+/// The functions of make that depend only on their arguments.
 enum MakeFunction {
     /// nil for a function that is not one of them.
     static func value(of name: String, _ arguments: [String]) -> String? {

@@ -1,4 +1,4 @@
-/// Cuts a makefile into statements; expands nothing.
+/// Splits a makefile into statements; expands nothing.
 struct MakeReader {
     private let source: SourceLines
     private var index = 0
@@ -33,7 +33,7 @@ struct MakeReader {
         add(.other(first: first, sets: []), from: start, to: end)
     }
 
-    /// Takes the lines with a tab under a rule, and what stands between them.
+    /// Reads the lines with a tab below a rule, and everything between them.
     private mutating func readRecipe(of rule: MakeRule, from start: Int, after: Int) {
         var rule = rule
         var end = after
@@ -58,7 +58,7 @@ struct MakeReader {
         add(.rule(rule), from: start, to: end)
     }
 
-    /// The end of a condition that has recipe lines in it and nothing else; nil for another one.
+    /// The end of a condition that has only recipe lines in it; nil for any other one.
     private func conditionInRecipe(at start: Int) -> Int? {
         let end = blockEnd(from: start, opening: Self.conditions, closing: "endif")
         let inner = source.lines[start..<end].filter { line in
@@ -73,7 +73,7 @@ struct MakeReader {
         index = end
     }
 
-    /// One past the line that closes the block which begins at `start`.
+    /// One past the line that closes the block that begins at `start`.
     private func blockEnd(from start: Int, opening: Set<String>, closing: String) -> Int {
         var depth = 0
         for index in start..<source.lines.count {
@@ -91,7 +91,7 @@ struct MakeReader {
         }
     }
 
-    /// A line with its continuations in one, as make reads it outside of recipes.
+    /// Joins a line with its continuations, as make does outside of recipes.
     private func logicalLine(at start: Int) -> (text: String, end: Int) {
         var text = source.lines[start]
         var end = start + 1
@@ -102,7 +102,7 @@ struct MakeReader {
         return (text, end)
     }
 
-    /// A line of a recipe with its continuations, which the shell joins.
+    /// Reads a line of a recipe with its continuations, which the shell joins.
     private func recipeLine(at start: Int) -> (text: String, end: Int) {
         var text = String(source.lines[start].dropFirst())
         var end = start + 1
@@ -116,7 +116,7 @@ struct MakeReader {
 
     private static let conditions: Set<String> = ["ifeq", "ifneq", "ifdef", "ifndef"]
 
-    /// `ifeq(a,b)` is written without a blank, too.
+    /// `ifeq(a,b)` may be written without a blank.
     private static func directive(_ word: String) -> String { String(word.prefix { $0.isLetter }) }
 
     private static func assignment(in line: String) -> MakeAssignment? {
@@ -152,7 +152,7 @@ struct MakeReader {
         let isOneOfSeveral = rest.first == ":"
         if isOneOfSeveral { rest.removeFirst() }
         var targets = text[..<colon].trimmed
-        // `a b &: c` makes both with one run.
+        // `a b &: c` makes both in one run.
         if targets.hasSuffix("&") { targets = String(targets.dropLast()).trimmed }
         let assignment = assignment(in: String(rest))
         let inline = rest.cut(at: ";")
@@ -178,7 +178,7 @@ struct MakeReader {
         return nil
     }
 
-    /// Without the comment that make would not read.
+    /// Without the comment, which make does not read.
     private static func withoutComment(_ text: String) -> String {
         var previous: Character = " "
         for index in text.indices {

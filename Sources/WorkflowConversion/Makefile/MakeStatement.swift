@@ -4,7 +4,7 @@ struct MakeStatement {
         case blank, comment
         case assignment(MakeAssignment)
         case rule(MakeRule)
-        /// `export`, `include`, a condition with all in it: its first word, and the variables that it sets.
+        /// `export`, `include`, or a condition with everything in it: its first word, and the variables that it sets.
         case other(first: String, sets: [String])
     }
 
@@ -25,16 +25,16 @@ struct MakeAssignment {
 struct MakeRule {
     let targets: String
     let needs: String
-    /// What follows `|`.
+    /// The needs after `|`.
     let orderedAfter: String
-    /// The lines under it without their tab, each with its continuations.
+    /// The lines below it without their tab, each with its continuations.
     var recipe: [String] = []
-    /// What `## …` on the rule's line says.
+    /// The text of `## …` on the rule's line.
     let description: String?
-    /// A variable of these targets alone.
+    /// A variable that is set only for these targets.
     let assignment: MakeAssignment?
-    /// Whether two colons say that the target has several recipes.
+    /// True if the rule has two colons: its target may have several recipes.
     let isOneOfSeveral: Bool
-    /// Whether a condition stands in the recipe.
+    /// True if there is a condition in the recipe.
     var isConditional = false
 }

@@ -1,21 +1,21 @@
-/// All that a makefile says of one target.
+/// All that a makefile says about one target.
 struct MakeTarget {
     let name: String
-    /// What it is made from, files and other targets, expanded.
+    /// The files and other targets that it is made from, expanded.
     var needs: [String] = []
-    /// What only has to be there before.
+    /// The files and other targets that only have to be there before.
     var orderedAfter: [String] = []
     var recipe: [String] = []
-    /// What `%` of its pattern stands for; nil for one that is written out.
+    /// The part of its name that `%` of its pattern matches; nil for one that is written out.
     var stem: String?
     var assignments: [MakeAssignment] = []
     var description: String?
     var comments: [String] = []
     var origin: Excerpt
-    /// Why it cannot be said; nil if nothing stands against it.
+    /// The reason why it cannot be converted; nil if it can.
     var problem: String?
 
-    /// The values of `$@` and its like.
+    /// The values of `$@` and the other automatic variables.
     var automatic: [String: String] {
         var values = ["@": name, "^": needs.unique.joined(separator: " "), "+": needs.joined(separator: " ")]
         values["<"] = needs.first ?? ""
@@ -32,7 +32,7 @@ struct MakeTarget {
         self.needs += needs
         self.orderedAfter += orderedAfter
         if !rule.recipe.isEmpty {
-            // make takes the last one, but all of those with two colons.
+            // make uses the last recipe, but all of those with two colons.
             if rule.isOneOfSeveral {
                 recipe += rule.recipe
             } else {
@@ -47,7 +47,7 @@ struct MakeTarget {
     }
 }
 
-/// A rule for every target that its pattern fits.
+/// A rule for every target that matches its pattern.
 struct MakePatternRule {
     let target: MakePattern
     let needs: [String]

@@ -1,24 +1,24 @@
 internal import Workflow
 
-/// The variables of a makefile, and what texts with references to them come to.
+/// The variables of a makefile, and the expansion of texts that refer to them.
 struct MakeVariables {
     struct Variable {
-        /// As the file spells it, what `+=` adds included.
+        /// As the file spells it, including what `+=` adds.
         var value: String
-        /// Whether the environment or the command line gives the value, if they have one.
+        /// True if a value from the environment or the command line takes precedence.
         var isDefault: Bool
-        /// Whether only a run of make can tell the value.
+        /// True if only a run of make can determine the value.
         var isComputed = false
-        /// Whether every command finds it in its environment.
+        /// True if every command finds it in its environment.
         var isExported = false
-        /// Whether the value is made where it stands, and not anew wherever it is read.
+        /// True if the value is computed once, where it is written, and not at every read.
         var isImmediate = false
     }
 
     enum Place {
         /// A parameter, or a variable at the top of the file.
         case param, env
-        /// One of `vars`, because the value is there only once the run is.
+        /// One of `vars`, because the value is known only in the run.
         case shared
         /// In the scripts that read it, because a shell has to read its value as well.
         case inline
@@ -66,7 +66,7 @@ struct MakeVariables {
         }
     }
 
-    /// The same with a value that holds for some targets only.
+    /// Returns the variables with values that hold for some targets only.
     func setting(_ assignments: [MakeAssignment]) -> MakeVariables {
         var copy = self
         for assignment in assignments { copy.set(assignment) }
@@ -78,12 +78,12 @@ struct MakeVariables {
         let isListenedTo = VariableName.isListenedTo(name)
         guard !isListenedTo || variable.isExported else { return .inline }
         guard let value = literal(variable.value) else { return placeOfTemplate(name, variable) }
-        // Its own default would be read in place of what the shell has.
+        // As a variable, a value with characters of the shell would mean something else than in the script.
         guard Self.isPlain(value) else { return .inline }
         return variable.isDefault && !isListenedTo ? .param : .env
     }
 
-    /// Of a value that only a run can tell.
+    /// The place of a value that only a run can determine.
     private func placeOfTemplate(_ name: String, _ variable: Variable) -> Place {
         guard !variable.isDefault, !VariableName.isListenedTo(name), template(of: name) != nil else { return .inline }
         if variable.value.contains("$(wildcard ") { return variable.isImmediate ? .shared : .inline }
@@ -91,14 +91,14 @@ struct MakeVariables {
         return values.count == 2 && values.allSatisfy(Self.isPlain) ? .env : .inline
     }
 
-    /// The same where every choice that is to be made in the run has been made.
+    /// Returns the variables with all choices that depend on the run decided as `isTrue`.
     private func assuming(_ isTrue: Bool) -> MakeVariables {
         var copy = self
         copy.assumption = isTrue
         return copy
     }
 
-    /// What a value comes to in the `env` of the file.
+    /// The value of a variable in the `env` of the file; nil if there is none.
     func template(of name: String) -> String? {
         variables[name].flatMap { literal($0.value, withParams: true) }
     }
@@ -107,7 +107,7 @@ struct MakeVariables {
         name.allSatisfy(\.isVariableCharacter) && name.first?.isNumber == false
     }
 
-    /// Whether a shell that finds the value in a variable does the same as one that finds it in its script.
+    /// True if the value means the same to a shell in a variable as in its script.
     private static func isPlain(_ value: String) -> Bool {
         value.allSatisfy { $0.isVariableCharacter || " -_./:=+,@%*?".contains($0) }
             && !(value.words.first.map { $0.contains("=") && !$0.hasPrefix("-") } ?? false)
@@ -115,8 +115,8 @@ struct MakeVariables {
 
     // MARK: - Texts
 
-    /// A text without what only a shell or a run of make could tell; nil where there is such. With `withParams`,
-    /// references to parameters stay references.
+    /// Expands a text; nil if a part of it depends on a shell or on a run of make. With `withParams`, references to
+    /// parameters remain references.
     func literal(_ text: String, withParams: Bool = false, automatic: [String: String] = [:], depth: Int = 0) -> String?
     {
         guard depth < Self.depthLimit else { return nil }
@@ -158,7 +158,7 @@ struct MakeVariables {
         return result
     }
 
-    /// Whether `place` says that a name is a parameter.
+    /// True if `place` makes a name a parameter.
     private func isPlainParam(_ name: String) -> Bool {
         guard let variable = variables[name], variable.isDefault, Self.isName(name),
             !VariableName.isListenedTo(name), let value = literal(variable.value)
@@ -166,12 +166,12 @@ struct MakeVariables {
         return !variable.isComputed && Self.isPlain(value)
     }
 
-    /// Whether the value is a parameter's default that reads nothing, so that a variable may well read itself.
+    /// True for a parameter with a plain default. Expands nothing, so that a variable may be defined by itself.
     private func isParam(_ variable: Variable) -> Bool {
         variable.isDefault && !variable.isComputed && Self.isPlain(variable.value)
     }
 
-    /// How flowrun reads the variable of a choice; nil where its value is known here.
+    /// The flowrun expression that reads the variable of a choice; nil if its value is known here.
     private func reading(of name: String) -> String? {
         guard Self.isName(name), !VariableName.isListenedTo(name) else { return nil }
         if let variable = variables[name] { return isParam(variable) ? "params.\(name)" : nil }
@@ -192,7 +192,7 @@ struct MakeVariables {
         return (choice.wanted.map { known.words.contains($0) } ?? !known.isBlank) ? value : otherwise
     }
 
-    /// The patterns of `$(wildcard …)` as arguments of `glob`; nil for all else.
+    /// The patterns of `$(wildcard …)` as arguments of `glob`; nil for anything else.
     private func patterns(of reference: String, _ automatic: [String: String], _ depth: Int) -> String? {
         guard reference.hasPrefix("wildcard "),
             let words = literal(String(reference.dropFirst(9)), automatic: automatic, depth: depth + 1)?.words,
@@ -220,7 +220,7 @@ struct MakeVariables {
         return MakeFunction.value(of: name, arguments)
     }
 
-    /// A text as a shell script; nil where a run of make would be needed, with the reason.
+    /// Converts a text to a shell script. Throws the reason if a run of make would be needed.
     func script(_ text: String, automatic: [String: String]) throws(MakeProblem) -> String {
         var script = ShellText()
         try append(text, to: &script, automatic, depth: 0)
@@ -254,7 +254,7 @@ struct MakeVariables {
         if reference.hasPrefix("shell ") {
             return script.append(output: try self.script(String(reference.dropFirst(6)).trimmed, automatic: automatic))
         }
-        // The shell finds the files where the text stands.
+        // The shell expands the patterns in place of the reference.
         if reference.hasPrefix("wildcard ") {
             return try append(String(reference.dropFirst(9)).trimmed, to: &script, automatic, depth: depth + 1)
         }
@@ -275,7 +275,7 @@ struct MakeVariables {
         guard reference.allSatisfy(\.isVariableCharacter), reference.first?.isNumber == false,
             !reference.hasPrefix("MAKE")
         else { throw MakeProblem("a script has nothing like `$(\(reference))`") }
-        // Not set in the makefile, so from the environment.
+        // Not set in the makefile, so it comes from the environment.
         script.append(variable: reference)
     }
 
@@ -283,13 +283,13 @@ struct MakeVariables {
         "MAKE": "make", "RM": "rm -f", "CC": "cc", "CXX": "g++", "AR": "ar", "LD": "ld", "AS": "as", "CPP": "cc -E",
         "ARFLAGS": "rv", "CFLAGS": "", "CXXFLAGS": "", "CPPFLAGS": "", "LDFLAGS": "", "LDLIBS": "", "SHELL": "sh",
     ]
-    /// Those of them that mean the same in the environment.
+    /// The built-in variables with the same meaning in the environment.
     private static let fromEnvironment: Set<String> = [
         "CC", "CXX", "AR", "LD", "AS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS",
     ]
 }
 
-/// Why a text of a makefile cannot be said.
+/// The reason why a text of a makefile cannot be converted.
 struct MakeProblem: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }

@@ -48,7 +48,7 @@ extension MakefileConversion {
 
     private func commands(of target: MakeTarget, _ variables: MakeVariables) throws(MakeProblem) -> [ShellCommand] {
         var lines = target.recipe
-        // Make takes the marks off every line that it gives to one shell, but reads only the first one's.
+        // make removes the marks from every line that it gives to one shell, but obeys only those of the first.
         if isOneShell, let first = lines.first {
             lines = [([first] + lines.dropFirst().map { Self.marked($0).text }).joined(separator: "\n")]
         }
@@ -62,7 +62,7 @@ extension MakefileConversion {
         return commands
     }
 
-    /// A line of a recipe without `@`, `-` and `+` in front, and whether it may fail.
+    /// Returns a line of a recipe without `@`, `-` and `+` in front, and true if it may fail.
     private static func marked(_ line: String) -> (text: String, isTolerated: Bool) {
         var text = line.drop { $0.isWhitespace }
         guard let first = text.first, "@-+".contains(first) else { return (line, false) }
@@ -76,7 +76,7 @@ extension MakefileConversion {
 }
 
 extension Excerpt {
-    /// Whether its first line names what it is about by variables.
+    /// True if its first line has variables or continues on the next one.
     fileprivate var isComputed: Bool {
         lines.first.map { $0.contains("$(") || $0.contains("${") || $0.hasSuffix("\\") } ?? false
     }

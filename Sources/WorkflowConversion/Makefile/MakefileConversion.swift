@@ -1,4 +1,4 @@
-/// A makefile as a workflow: a step for each target.
+/// Converts a makefile: each target becomes a step.
 struct MakefileConversion {
     private let source: SourceLines
     private let statements: [MakeStatement]
@@ -10,10 +10,10 @@ struct MakefileConversion {
     private var patterns: [MakePatternRule] = []
     private var goals: [String] = []
     private var phony: [String] = []
-    /// What stands above the steps, because it belongs to none of them.
+    /// Comments above the steps that belong to none of them.
     private var notes: [String] = []
     var isOneShell = false
-    /// More targets than people write, in case a pattern makes its own input.
+    /// More targets than any real makefile has, in case a pattern makes its own input.
     private static let targetLimit = 5000
 
     static func draft(of source: SourceLines) -> WorkflowDraft {
@@ -150,7 +150,7 @@ struct MakefileConversion {
         }
     }
 
-    /// A target that means something to make.
+    /// Handles a target that has a special meaning to make.
     private mutating func addSpecial(_ name: String, _ rule: MakeRule, _ statement: MakeStatement) {
         let words = variables.literal(rule.needs)?.words ?? []
         if !rule.recipe.isEmpty { notes += statement.origin.comments("not converted") }
@@ -174,7 +174,7 @@ struct MakefileConversion {
         }
     }
 
-    /// Makes what others need out of the patterns that fit.
+    /// Makes targets from matching patterns if other targets need them.
     private mutating func addPatternTargets() {
         var row = 0
         while row < targets.count, targets.count < Self.targetLimit {
@@ -186,7 +186,7 @@ struct MakefileConversion {
             }
             row += 1
         }
-        // What is only a file with a dependency of its own is no step.
+        // A target without a recipe that needs only files is no step.
         let isStep = targets.map { target in
             !target.recipe.isEmpty || target.problem != nil || phony.contains(target.name)
                 || target.needs.contains { rows[$0] != nil }
@@ -206,7 +206,7 @@ struct MakefileConversion {
         func filled(_ names: [String]) -> [String] {
             names.map { name in name.cut(at: "%").map { $0.before + stem + $0.after } ?? name }
         }
-        // What a rule without recipe adds stands behind what the pattern needs, which is what `$<` means.
+        // Needs from a rule without recipe come after those of the pattern, because `$<` means the first one.
         targets[row].stem = stem
         targets[row].needs = filled(rule.needs) + targets[row].needs
         targets[row].orderedAfter += filled(rule.orderedAfter)

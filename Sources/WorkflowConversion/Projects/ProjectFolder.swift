@@ -1,27 +1,27 @@
 internal import Syntax
 
-/// A folder that has no workflow file yet, as far as a first one can be made from what is there.
+/// A folder without a workflow file, from whose content a first one can be made.
 package struct ProjectFolder {
     private let names: Set<String>
     private let text: (String) -> String?
 
-    /// `names` are those of the folder's files and folders; `text` reads one of them, nil where it cannot.
+    /// `names` are those of the folder's files and folders; `text` reads one of them, nil if it cannot.
     package init(names: Set<String>, text: @escaping (String) -> String?) {
         self.names = names
         self.text = text
     }
 
-    /// The tools that the folder's files are for, in the order in which the workflow has them.
+    /// The tools that the folder's files are for, in the order of the workflow.
     private var tools: [ProjectTool] {
         var tools = ProjectTool.known.filter { tool in tool.files.contains(where: names.contains) }
         if let tool = nodeTool { tools.append(tool) }
         if let tool = pythonTool { tools.append(tool) }
-        // What other tools do already would only be done twice.
+        // make would only repeat what other tools do already.
         if tools.isEmpty, let tool = makeTool { tools.append(tool) }
         return tools
     }
 
-    /// What was found: `Package.swift`, `Makefile`.
+    /// The files that were found: `Package.swift`, `Makefile`.
     package var found: [String] { tools.compactMap { $0.files.first(where: names.contains) } }
 
     /// Files that `flowrun init --from` would convert.
@@ -30,7 +30,7 @@ package struct ProjectFolder {
         return known.filter(names.contains)
     }
 
-    /// A first workflow for the folder; two steps to start from where nothing is known about it.
+    /// A first workflow for the folder; two example steps if nothing is known about it.
     package var draft: WorkflowDraft {
         var draft = WorkflowDraft()
         draft.head = [
@@ -63,7 +63,7 @@ package struct ProjectFolder {
         return [hello, goodbye]
     }
 
-    // MARK: - Files that say more
+    // MARK: - Files with further content
 
     /// The scripts of `package.json`.
     private var nodeTool: ProjectTool? {
@@ -87,7 +87,7 @@ package struct ProjectFolder {
         return ProjectTool(id: "node", files: ["package.json"], steps: steps)
     }
 
-    /// JSON is YAML as far as this goes.
+    /// For this purpose, JSON is YAML.
     private static func scripts(of text: String) -> [String] {
         let file = SourceFile(name: "package.json", text: text.replacing("\t", with: "  "))
         return YAMLParser.parse(file).document?.withRoot { root in

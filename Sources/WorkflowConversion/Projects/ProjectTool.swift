@@ -1,4 +1,4 @@
-/// A tool that builds and tests, known by its files.
+/// A tool that builds and tests, recognised by its files.
 struct ProjectTool {
     struct Step {
         let id: String
@@ -14,7 +14,7 @@ struct ProjectTool {
         }
     }
 
-    /// That of its group, where a folder has several tools.
+    /// The id of its group, if a folder has several tools.
     let id: String
     let files: [String]
     let steps: [Step]
@@ -29,7 +29,7 @@ struct ProjectTool {
         }
     }
 
-    /// Those whose commands are the same everywhere.
+    /// The tools whose commands are the same everywhere.
     static let known: [ProjectTool] = [
         ProjectTool(
             id: "swift", files: ["Package.swift"],
@@ -88,7 +88,7 @@ struct ProjectTool {
             steps: [Step("build", "dune build"), Step("test", "dune test", needs: ["build"])]),
     ]
 
-    /// Scripts of `package.json` that mean the same in most of them.
+    /// Scripts of `package.json` that have the same meaning in most projects.
     static let usualScripts: Set<String> = [
         "build", "test", "test:unit", "test:e2e", "lint", "typecheck", "type-check", "format", "format:check", "check",
         "dev", "start", "serve", "watch", "clean",

@@ -1,6 +1,6 @@
 /// The program of a script's first line, as a command to which the script is appended.
 enum Interpreter {
-    /// nil where the line names none that takes a script as an argument.
+    /// nil if the line names no program that takes a script as an argument.
     static func command(ofFirstLine line: String) -> [String]? {
         guard line.hasPrefix("#!") else { return nil }
         var words = line.dropFirst(2).words
@@ -14,7 +14,7 @@ enum Interpreter {
         ]
     }
 
-    /// The option before a script.
+    /// The option before a script; nil for a program that takes none.
     static func option(of program: String) -> String? {
         switch program.prefix(while: { !$0.isNumber && $0 != "." }) {
         case "bash", "sh", "zsh", "dash", "ksh", "fish", "python", "nu": "-c"
@@ -30,7 +30,7 @@ enum Interpreter {
         path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path
     }
 
-    /// Whether the program is a shell, which reads `$NAME`.
+    /// True if the program is a shell, which reads `$NAME`.
     static func isShell(_ program: String) -> Bool {
         ["bash", "sh", "zsh", "dash", "ksh"].contains(fileName(of: program))
     }

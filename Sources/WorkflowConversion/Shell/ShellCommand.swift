@@ -1,12 +1,13 @@
-/// A command that another tool gives to a shell of its own.
+/// A command that another tool runs in a shell of its own.
 struct ShellCommand {
     var text: String
-    /// Whether the tool goes on when it fails.
+    /// True if the tool goes on after its failure.
     var isTolerated = false
-    /// Whether what follows is meant to see what it changes of its shell.
+    /// True if the next commands are meant to see its changes to the shell.
     var isShared = false
 
-    /// One script of commands that had a shell each: what one of them changes of its shell, the next does not see.
+    /// Joins commands that had a shell each to one script: the changes of a command to its shell do not affect the
+    /// next.
     static func script(_ commands: [ShellCommand]) -> String {
         commands.enumerated()
             .map { index, command in
@@ -22,7 +23,7 @@ struct ShellCommand {
             .joined(separator: "\n")
     }
 
-    /// Whether a command may leave its shell other than it was: in another folder, with other variables, or ended.
+    /// True if a command may leave its shell in another folder, with other variables, or ended.
     private static func changesShell(_ text: String) -> Bool {
         var isStart = true
         for word in text.split(whereSeparator: { $0 == " " || $0 == "\t" }) {

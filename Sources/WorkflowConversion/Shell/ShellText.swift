@@ -1,9 +1,9 @@
 /// A shell script that is put together from text and from references in place of another tool's templates.
 ///
-/// Knows in which quotes it is, so that a reference is read by the shell wherever the template stood.
+/// Tracks the quotes, so that the shell reads a reference wherever the template was.
 struct ShellText {
     private(set) var text = ""
-    /// Why the shell would not read a reference where one had to be put; nil if all is well.
+    /// The reason why the shell would not read a reference in its place; nil if there is none.
     private(set) var problem: String?
     private var nesting = [Nesting()]
     private var previous: Character = "\n"
@@ -11,7 +11,7 @@ struct ShellText {
     private var open: String?
     private var hereDocuments: [HereDocument] = []
     private var line = ""
-    /// Whether the quotes around a reference were left and have to be opened again.
+    /// True if the quotes around a reference were closed and have to be opened again.
     private var isOutside = false
 
     private enum Quote { case none, single, double, comment, hereDocument }
@@ -19,7 +19,7 @@ struct ShellText {
     private struct Nesting {
         var quote = Quote.none
         var isEscaped = false
-        /// Round brackets that are open, beside that of `$(`.
+        /// Open round brackets, apart from that of `$(`.
         var brackets = 0
     }
 
@@ -50,7 +50,7 @@ struct ShellText {
         }
     }
 
-    /// The value of a variable.
+    /// Appends the value of a variable.
     mutating func append(variable name: String) {
         switch quote {
         case .single: insert("$\(name)")
@@ -62,16 +62,16 @@ struct ShellText {
         }
     }
 
-    /// What a shell puts in place of `${…}`, given without its braces.
+    /// Appends `${…}`, given without its braces.
     mutating func append(expansion: String) { insert("${\(expansion)}") }
 
-    /// The output of a command.
+    /// Appends the output of a command.
     mutating func append(output command: String) { insert("$(\(command))") }
 
-    /// All arguments of the script, each a word of its own where no quotes are around.
+    /// Appends all arguments of the script, each a word of its own if it is outside of quotes.
     mutating func appendArguments() { insert(quote == .none ? "\"$@\"" : "$*") }
 
-    /// The whole script.
+    /// Returns the whole script.
     mutating func finish() -> String {
         close(before: nil)
         if isOutside { text += "'" }
@@ -84,7 +84,7 @@ struct ShellText {
         close(before: nil)
         if isUnread { problem = "a here-document in quotes has no references" }
         if quote == .single {
-            // Quotes that are only just opened are not needed.
+            // Quotes that have only just been opened are not needed.
             if !isOutside, previous == "'" { text.removeLast() } else if !isOutside { text += "'" }
             text += "\"\(reference)\""
             isOutside = true

@@ -1,12 +1,12 @@
 /// `{{if .NAME}}…{{else}}…{{end}}`, or the same with `eq` and `ne`.
 struct TaskChoice {
     let variable: String
-    /// What the variable is compared with; nil where it has to have any value at all.
+    /// The value that the variable is compared with; nil if any value will do.
     let wanted: String?
     let value: String
     let otherwise: String
 
-    /// The choice that a text begins with, and what is behind it; nil for one of another form.
+    /// Returns the choice that a text begins with, and the text after it; nil for one of another form.
     static func first(in text: Substring) -> (TaskChoice, behind: Substring)? {
         var rest = text
         guard let opening = take(&rest), opening.hasPrefix("if ") else { return nil }
@@ -26,7 +26,7 @@ struct TaskChoice {
                     otherwise: condition.isNegated ? branches[0] : otherwise)
                 return (choice, rest)
             case "else" where branches.count == 1: branches.append("")
-            // One inside the other, and what trims blanks.
+            // Nested choices, and templates that trim blanks.
             case _ where word.hasPrefix("if ") || word.hasPrefix("else") || word.hasPrefix("-") || word.hasSuffix("-"):
                 return nil
             default: branches[branches.count - 1] += template[..<rest.startIndex]
@@ -35,7 +35,7 @@ struct TaskChoice {
         return nil
     }
 
-    /// Takes `{{…}}` from the start of a text; returns what stands in it.
+    /// Takes `{{…}}` from the start of a text and returns its content.
     private static func take(_ text: inout Substring) -> String? {
         guard text.hasPrefix("{{"), let end = text.firstRange(of: "}}") else { return nil }
         let inner = text[text.startIndex..<end.lowerBound].dropFirst(2).trimmed
@@ -55,23 +55,23 @@ struct TaskChoice {
         return (name, wanted, word == "ne")
     }
 
-    /// The choice in flowrun's words; `read` is how they read the variable.
+    /// The choice as a flowrun expression; `read` is the expression that reads the variable.
     func expression(reading read: String, _ value: String, _ otherwise: String) -> String {
         let condition = "\(read) \(wanted == nil ? "!=" : "==") \(Self.quoted(wanted ?? ""))"
         return "${{ if(\(condition), \(Self.quoted(value)), \(Self.quoted(otherwise))) }}"
     }
 
-    /// A test of the variable; `read` is how a shell reads it.
+    /// A test of the variable; `read` is the shell text that reads it.
     func test(reading read: String) -> String {
         wanted.map { "[ \"\(read)\" = \(shellWord($0)) ]" } ?? "[ -n \"\(read)\" ]"
     }
 
-    /// Whether a text means the same to a shell where a command prints it.
+    /// True if a text means the same to a shell when a command prints it.
     static func isPlain(_ text: String) -> Bool {
         text.allSatisfy { $0.isVariableCharacter || " -./:=+,@%".contains($0) }
     }
 
-    /// A command that prints what is chosen; `read` is how a shell reads the variable.
+    /// A command that prints the chosen value; `read` is the shell text that reads the variable.
     func shell(reading read: String, _ value: String, _ otherwise: String) -> String {
         let test = test(reading: read)
         let other = otherwise.isEmpty ? "" : " else printf %s \(shellWord(otherwise));"

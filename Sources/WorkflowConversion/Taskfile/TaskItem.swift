@@ -1,15 +1,15 @@
 internal import Syntax
 
-/// One thing that a task does, in the order of its `cmds`.
+/// One action of a task, in the order of its `cmds`.
 enum TaskItem {
     case command(ShellCommand)
-    /// Another task runs here, with values of its own.
+    /// Another task that runs here, with values of its own.
     case call(TaskCall)
-    /// Runs when the task has ended, however it did.
+    /// Runs when the task has ended, with any outcome.
     case deferred(ShellCommand)
 }
 
-/// Another task, as `deps` or `cmds` ask for it.
+/// Another task, as requested by `deps` or `cmds`.
 struct TaskCall: Hashable {
     struct Value: Hashable {
         let name: String
@@ -20,14 +20,14 @@ struct TaskCall: Hashable {
     /// The variables that it gets, without templates.
     let values: [Value]
 
-    /// What nobody else asks for in just this way has this name.
+    /// The name of exactly this request.
     var name: String { ([task] + values.map { "\($0.name)=\($0.text)" }).joined(separator: " ") }
 }
 
 /// Reads the `cmds` and `deps` of tasks.
 struct TaskItemReader {
     let variables: TaskVariables
-    /// What the task reads; nil where it does not say, or in more than plain patterns.
+    /// The files that the task reads; nil if it does not say, or in more than plain patterns.
     var sources: [String]?
 
     func items(_ node: YAMLNode) throws(TaskProblem) -> [TaskItem] {
@@ -56,7 +56,7 @@ struct TaskItemReader {
         return [.command(ShellCommand(text: script, isTolerated: isTolerated))]
     }
 
-    /// `deps` and `cmds` name tasks in the same way.
+    /// Returns the tasks that an entry of `deps` or `cmds` names.
     func calls(_ node: YAMLNode) throws(TaskProblem) -> [TaskCall] {
         guard node.kind == .mapping else { return [TaskCall(task: try name(node.text), values: [])] }
         var fields = YAMLFields(node)
@@ -78,7 +78,7 @@ struct TaskItemReader {
         return TaskCall(task: task, values: values)
     }
 
-    /// A task of this file is named with a colon in front, too.
+    /// The name of a task; one of this file may also have a colon in front.
     private func name(_ text: String) throws(TaskProblem) -> String {
         guard let name = variables.literal(text) else { throw TaskProblem("which task runs is computed") }
         return name.hasPrefix(":") ? String(name.dropFirst()) : name

@@ -1,24 +1,24 @@
 internal import Syntax
 internal import Workflow
 
-/// The variables of a Taskfile as far as they are seen at one place, and what texts with `{{…}}` come to.
+/// The variables of a Taskfile that are visible in one place, and the expansion of texts with `{{…}}`.
 struct TaskVariables {
     enum Value {
         /// A text that may have templates.
         case text(String)
         case list([String])
-        /// What a command prints.
+        /// The output of a command.
         case command(String)
         /// A parameter with a default.
         case param(String)
         /// A variable that the shell has already.
         case shell
-        /// A value of another kind, or none that is known.
+        /// A value of another kind, or an unknown one.
         case unknown
     }
 
     private var values: [String: Value] = [:]
-    /// The task that is read; nil at the top.
+    /// The task that is being read; nil at the top.
     var task: String?
     private static let depthLimit = 12
 
@@ -27,7 +27,7 @@ struct TaskVariables {
         set { values[name] = newValue }
     }
 
-    /// What an entry of `vars` or `env` says.
+    /// The value of an entry of `vars` or `env`.
     static func value(of name: String, _ node: YAMLNode) -> Value {
         switch node.kind {
         case .scalar:
@@ -36,7 +36,7 @@ struct TaskVariables {
             return .text(text)
         case .mapping:
             var fields = YAMLFields(node)
-            // Whatever else it says would be lost.
+            // Any other key would be lost.
             guard let command = fields.takeText("sh"), fields.isEmpty else { return .unknown }
             return .command(command)
         case .sequence where node.elements.allSatisfy { $0.kind == .scalar }: return .list(node.elements.map(\.text))
@@ -44,13 +44,13 @@ struct TaskVariables {
         }
     }
 
-    /// The words of a variable, one by one; nil where a shell has to tell them.
+    /// The words of a variable, one by one; nil if a shell has to determine them.
     func words(of name: String) -> [String]? {
         if case .list(let words)? = values[name] { return words }
         return literal("{{.\(name)}}")?.words
     }
 
-    /// A text without anything that a shell has to tell; nil where there is such.
+    /// Expands a text; nil if a shell has to determine a part of it.
     func literal(_ text: String, depth: Int = 0) -> String? {
         guard depth < Self.depthLimit else { return nil }
         var result = ""
@@ -77,7 +77,7 @@ struct TaskVariables {
         return result
     }
 
-    /// The branch of a choice over a text of the file; nil where only a run can tell.
+    /// The branch of a choice over a text of the file; nil if only a run can decide.
     private func known(_ choice: TaskChoice, depth: Int) -> String? {
         guard case .text(let text)? = values[choice.variable], let value = literal(text, depth: depth + 1) else {
             return nil
@@ -85,7 +85,7 @@ struct TaskVariables {
         return choice.wanted.map { $0 == value } ?? !value.isEmpty ? choice.value : choice.otherwise
     }
 
-    /// How an expression reads the variable of a choice; nil where only a shell knows it.
+    /// The expression that reads the variable of a choice; nil if only a shell knows it.
     private func reading(_ choice: TaskChoice) -> String? {
         switch values[choice.variable] {
         case .param: "params.\(choice.variable)"
@@ -94,7 +94,7 @@ struct TaskVariables {
         }
     }
 
-    /// The value in the `env` of a file or step, where parameters can be read; nil where a shell has to tell it.
+    /// The value in the `env` of a file or step, where parameters can be read; nil if a shell has to determine it.
     func template(_ text: String, depth: Int = 0) -> String? {
         guard depth < Self.depthLimit else { return nil }
         var result = ""
@@ -128,7 +128,7 @@ struct TaskVariables {
 
     static func isName(_ name: String) -> Bool { VariableName.isValid(name) && !VariableName.isListenedTo(name) }
 
-    /// A command as a shell script.
+    /// Converts a command to a shell script.
     func script(_ text: String, depth: Int = 0) throws(TaskProblem) -> String {
         let pieces = TaskTemplate.pieces(of: text.trimmed)
         if pieces.count == 1, case .choice(let choice)? = pieces.first {
@@ -145,7 +145,7 @@ struct TaskVariables {
         return result
     }
 
-    /// The script of a command that runs once, for all that read what it prints; nil where there is none.
+    /// The script of a command that runs once, for all readers of its output; nil if it cannot be shared.
     func sharedScript(_ command: String) -> String? {
         // On one line, and without the arguments of a task.
         guard let script = try? script(command), !script.contains("\n"), !script.contains("$@") else { return nil }
@@ -170,7 +170,7 @@ struct TaskVariables {
         script.append(output: choice.shell(reading: try reading(choice, depth: depth), value, otherwise))
     }
 
-    /// How a shell reads the variable of a choice.
+    /// The shell text that reads the variable of a choice.
     private func reading(_ choice: TaskChoice, depth: Int) throws(TaskProblem) -> String {
         var variable = ShellText()
         try append(expression: ".\(choice.variable)", to: &variable, depth: depth)
@@ -201,7 +201,7 @@ struct TaskVariables {
                 case "ROOT_DIR", "TASKFILE_DIR", "USER_WORKING_DIR": script.append(variable: "PWD")
                 default:
                     guard Self.isName(name) else { throw TaskProblem("there is no `{{.\(name)}}` here") }
-                    // Task takes it from the environment, too.
+                    // Task also takes it from the environment.
                     script.append(variable: name)
                 }
             }
@@ -210,23 +210,23 @@ struct TaskVariables {
     }
 }
 
-/// Why a text of a Taskfile cannot be said.
+/// The reason why a text of a Taskfile cannot be converted.
 struct TaskProblem: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
 }
 
-/// The templates of a Taskfile, as far as they only name a variable.
+/// The templates of a Taskfile that do no more than read a variable.
 enum TaskTemplate {
     enum Piece {
         case text(String)
-        /// What stands between the braces.
+        /// The text between the braces.
         case expression(String)
         case choice(TaskChoice)
     }
 
     enum Meaning {
-        /// A variable and what stands in its place where it is empty.
+        /// A variable, and the text in its place if it is empty.
         case variable(String, String?)
         case arguments
     }
@@ -248,13 +248,13 @@ enum TaskTemplate {
         return pieces
     }
 
-    /// What is empty where flowrun runs.
+    /// True for an expression that is empty wherever flowrun runs.
     static func isEmpty(_ expression: String) -> Bool { expression.trimmed == "exeExt" }
 
-    /// nil for what is more than the name of a variable with a default.
+    /// nil for anything more than the name of a variable with a default.
     static func meaning(of expression: String) -> Meaning? {
         var text = expression[...]
-        // `{{-` only takes blanks away.
+        // `{{-` only removes blanks.
         if text.hasPrefix("- ") { text = text.dropFirst() }
         if text.hasSuffix(" -") { text = text.dropLast() }
         let words = text.trimmed
@@ -270,7 +270,7 @@ enum TaskTemplate {
         return nil
     }
 
-    /// The variable and its default, where the whole text is `{{.NAME | default "…"}}`.
+    /// The variable and its default, if the whole text is `{{.NAME | default "…"}}`.
     static func defaulted(_ text: String) -> (String, String)? {
         guard case .variable(let name, let substitute?)? = only(text) else { return nil }
         return (name, substitute)

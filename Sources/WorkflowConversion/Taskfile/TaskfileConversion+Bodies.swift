@@ -1,6 +1,6 @@
 internal import Syntax
 
-// What a task does.
+// The actions of tasks.
 extension TaskfileConversion {
     mutating func setBody(
         of step: inout StepDraft, _ items: [TaskItem], status: [String], _ own: TaskVariables, depth: Int
@@ -36,7 +36,7 @@ extension TaskfileConversion {
         try setGroup(of: &step, items, deferred, depth: depth)
     }
 
-    /// Members that run one after the other, and what was put off to their end.
+    /// Makes a group of members that run one after the other, with the deferred commands at its end.
     private mutating func setGroup(
         of step: inout StepDraft, _ items: [TaskItem], _ deferred: [ShellCommand], depth: Int
     ) throws(TaskProblem) {

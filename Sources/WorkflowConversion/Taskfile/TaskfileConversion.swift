@@ -1,6 +1,6 @@
 internal import Syntax
 
-/// A Taskfile as a workflow: a step for each task.
+/// Converts a Taskfile: each task becomes a step.
 struct TaskfileConversion {
     private let source: YAMLSource
     private var draft = WorkflowDraft()
@@ -8,11 +8,11 @@ struct TaskfileConversion {
     private var variables = TaskVariables()
     private var tasks: [(key: YAMLNode, value: YAMLNode)] = []
     private var givenNames: Set<String> = []
-    /// What a task asks for with values of its own.
+    /// Requests for tasks with values of their own, each a step of its own.
     private var copies: [TaskCall] = []
-    /// The computed variables of the environment, as the beginning of each script.
+    /// The computed variables of the environment, as commands at the start of each script.
     var exports: [ShellCommand] = []
-    /// Tasks that run inside of others may do so themselves.
+    /// The limit for tasks that run inside of others, which may do so themselves.
     static let depthLimit = 4
 
     static func draft(of root: YAMLNode, source: YAMLSource) -> WorkflowDraft {
@@ -57,7 +57,7 @@ struct TaskfileConversion {
         if hasDefault { draft.defaultSteps = [ids.id(for: "default")] }
     }
 
-    /// A task by its name, or by another one of its names.
+    /// Returns the task of this name; nil if there is none.
     func task(_ name: String) -> (key: YAMLNode, value: YAMLNode)? {
         tasks.first { $0.key.text == name }
     }
@@ -107,7 +107,7 @@ struct TaskfileConversion {
     ) {
         var values: [YAMLValue] = []
         for file in files ?? [] {
-            // A path with a template in it names no file, and an optional one would be missed in silence.
+            // A path with a template in it names no file, and as an optional file it would be missed silently.
             guard let path = variables.literal(file) else {
                 notes.append("not converted: dotenv: \(file)")
                 continue
@@ -197,7 +197,7 @@ struct TaskfileConversion {
     ) {
         for (key, node) in node?.entries.map({ ($0.key, $0.value) }) ?? [] {
             let name = key.text
-            // What the caller gives stands over the task's own value.
+            // A value from the caller takes precedence over the task's own.
             if given.contains(where: { $0.name == name }) { continue }
             if case .variable(name, nil)? = TaskTemplate.only(node.text) {
                 own[name] = own[name] ?? .shell
@@ -205,7 +205,7 @@ struct TaskfileConversion {
             }
             let value = TaskVariables.value(of: name, node)
             if case .param(let substitute) = value {
-                // At this place it is a variable that the caller may have set.
+                // Here it is a variable that the caller may have set.
                 own[name] = .shell
                 step.env.append(
                     YAMLEntry(name, .text("${{ env.\(name) ?? '\(substitute.replacing("'", with: "''"))' }}")))
@@ -253,7 +253,7 @@ struct TaskfileConversion {
         }
     }
 
-    /// The sources that a shell lists as the task does; nil where there are others.
+    /// The sources that a shell lists in the same way as the task; nil if there are others.
     private static func sources(of node: YAMLNode, _ own: TaskVariables) -> [String]? {
         var fields = YAMLFields(node)
         guard let texts = fields.takeTexts("sources") else { return nil }
@@ -268,7 +268,7 @@ struct TaskfileConversion {
         ["darwin": "macos", "amd64": "x86_64"][name] ?? name
     }
 
-    /// What has to hold before the task does anything, as commands.
+    /// Returns the checks that come before all actions of the task, as commands.
     private mutating func checks(
         _ fields: inout YAMLFields, _ own: TaskVariables, notes: inout [String]
     ) throws(TaskProblem) -> [TaskItem] {
@@ -306,7 +306,8 @@ struct TaskfileConversion {
         }
     }
 
-    /// A variable that a task requires is a parameter, unless the file gives it a value somewhere.
+    /// Makes a variable that a task requires a parameter, unless the file gives it a value somewhere. Returns true if
+    /// it is a parameter.
     private mutating func addRequiredParam(_ name: String, _ choices: [String]?) -> Bool {
         if draft.params.contains(where: { $0.key == name }) { return true }
         guard variables[name] == nil, TaskVariables.isName(name), !givenNames.contains(name) else { return false }

@@ -29,7 +29,7 @@ import Testing
     @Test func `a reason to stop is a phrase that names its cause`() {
         let id = nothing("load").id
         let phrases: [(AsyncOperationContext.CancellationReason, String)] = [
-            (.requested, "on request"), (.parent(id), "`load` around it was cancelled"),
+            (.requested, "on request"), (.parent(id), "the enclosing `load` was cancelled"),
             (.sibling(id), "`load` beside it has failed"), (.deadline(id), "the time limit of `load` has passed"),
             (.shutdown, "its queue was shut down"), (.abandoned, "nothing was left that could finish it"),
             (.neverStarted, "it was never started"),
@@ -111,6 +111,6 @@ import Testing
             return
         }
         #expect("\(failure)" == "`all`: 1 cancelled")
-        #expect("\(compound.reports[0])" == "one: cancelled: `all` around it was cancelled")
+        #expect("\(compound.reports[0])" == "one: cancelled: the enclosing `all` was cancelled")
     }
 }

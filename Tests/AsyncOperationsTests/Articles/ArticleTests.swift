@@ -227,7 +227,7 @@ import Testing
         do {
             try album.start()
         } catch {
-            print(error)  // `thumbnail` asks for mutex `disk`, which `album` around it holds already
+            print(error)  // `thumbnail` asks for mutex `disk`, which the enclosing `album` holds already
         }
         // END WatchingForDeadlock
         #expect(throws: UsageError.cycle([download.id, show.id, decode.id, download.id])) {

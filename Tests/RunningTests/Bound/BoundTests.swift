@@ -3,7 +3,8 @@ import Planning
 import Running
 import Syntax
 import Testing
-import Workflow
+
+@testable import Workflow
 
 struct BoundTests {
     @Test func `without a timeout on some step there is no bound, and the first such step is named`() throws {
@@ -64,7 +65,8 @@ struct BoundTests {
     @Test func `only what runs has a grace`() throws {
         let limit = TimeLimit(duration: .seconds(60), range: .beginning)
         let workflow = WorkflowSketch.workflow(
-            [NodeSketch.group("g", [step("a", 60)]).with(\.timeout, .seconds(60))], settings: Settings([.timeout: limit]))
+            [NodeSketch.group("g", [step("a", 60)]).with(\.timeout, .seconds(60))],
+            settings: Settings([.timeout: limit]))
         #expect(try #require(Planner.plan(workflow).plan).bound(jobs: 1) == .atMost(.milliseconds(62_200)))
     }
 

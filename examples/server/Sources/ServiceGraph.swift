@@ -29,6 +29,7 @@ final class ServiceGraph: Service {
             try await withSpan("start") { _ in
                 try await cancelWhenGracefulShutdown { [self] in _ = try await starting().run() }
             }
+            logger.info("serving")
             end = .success(try await gracefulShutdown())
         } catch {
             end = .failure(error)

@@ -1,39 +1,41 @@
+package import Basics
+
 /// A type whose values are an object of the record, or a part of one.
 ///
-/// Each field is said once, in `fields`: its name, where its value is kept, and what it means. The log and the journal
-/// are written from that, read back from that, and the schema is made of that, in the same order.
+/// `fields` declares each field once: its name, the property with its value, and its meaning. Writing the log and the
+/// journal, reading them, and generating the schema all use this declaration, in the same order.
 package protocol RecordFields {
-    /// An empty value, for a reader to fill.
+    /// Makes an empty value for a reader to fill.
     init()
 
     mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor)
 }
 
 extension RecordFields {
-    /// A value that `fill` gives its fields.
+    /// Makes a value whose fields `fill` sets.
     @inlinable package init(_ fill: (inout Self) -> Void) {
         self.init()
         fill(&self)
     }
 }
 
-/// Goes through the fields of a record, in their order.
+/// Visits the fields of a record in order.
 package protocol RecordVisitor: ~Copyable {
-    /// True if it changes the values, false if it looks at them.
+    /// True if it changes the values; false if it only reads them.
     static var isReader: Bool { get }
 
     mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ rule: FieldRule)
 
-    /// A field that is left out if it is nil.
+    /// Visits a field that is left out if it is nil.
     mutating func optional<Value: RecordValue>(_ name: StaticString, _ value: inout Value?, _ rule: FieldRule)
 
-    /// The same for one that only the journal has: what the log does not tell and a later run needs.
+    /// Visits a field that only the journal has, because a later run needs it; left out if it is nil.
     mutating func kept<Value: RecordValue>(_ name: StaticString, _ value: inout Value?)
 
-    /// The bytes that an event of output lends.
+    /// Visits the borrowed bytes of an output event.
     mutating func text(_ name: StaticString, _ bytes: inout UnsafeRawBufferPointer, _ meaning: StaticString)
 
-    /// The fields that were read contradict each other, or say too little.
+    /// Reports that the fields read so far contradict each other or are incomplete.
     mutating func fail()
 }
 
@@ -51,7 +53,7 @@ extension RecordVisitor where Self: ~Copyable {
         optional(name, &value, FieldRule(meaning))
     }
 
-    // Fields that several events have.
+    // Fields of several events.
 
     package mutating func step(_ id: inout String) {
         field("step", &id, "full id of the step, such as `build[x86_64].compile`")
@@ -78,7 +80,10 @@ extension RecordVisitor where Self: ~Copyable {
     mutating func item(_ item: inout String?) {
         field(
             "item", &item,
-            "values of the innermost fan-out around the step, in axis order with commas between them, or those of `include` where there are no axes; null outside of a fan-out"
+            """
+            values of the innermost fan-out around the step, in axis order with commas between them, or those of \
+            `include` where there are no axes; null outside of a fan-out
+            """
         )
     }
 
@@ -100,12 +105,12 @@ extension RecordVisitor where Self: ~Copyable {
     }
 }
 
-/// What a field of the schema says beside its type.
+/// The schema of a field besides its type.
 package struct FieldRule {
     package let meaning: StaticString
-    /// The smallest number that it may be.
+    /// The smallest allowed number.
     package let least: Int
-    /// What a text must match; nil if it may be any.
+    /// The pattern of a text; nil if any text is allowed.
     package let pattern: StaticString?
 
     @inline(__always)
@@ -114,4 +119,99 @@ package struct FieldRule {
         self.least = least
         self.pattern = pattern
     }
+}
+
+/// Sets values from a record.
+struct RecordReader: RecordVisitor {
+    static var isReader: Bool { true }
+
+    let record: JSONObject
+    /// False once a field was missing.
+    var isComplete = true
+
+    mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ rule: FieldRule) {
+        if let found = Value(record, name) { value = found } else { isComplete = false }
+    }
+
+    mutating func optional<Value: RecordValue>(_ name: StaticString, _ value: inout Value?, _ rule: FieldRule) {
+        value = Value(record, name)
+    }
+
+    mutating func kept<Value: RecordValue>(_ name: StaticString, _ value: inout Value?) { value = Value(record, name) }
+
+    mutating func text(_ name: StaticString, _ bytes: inout UnsafeRawBufferPointer, _ meaning: StaticString) {}
+
+    mutating func fail() { isComplete = false }
+}
+
+extension RecordFields {
+    /// Returns nil if a field is missing.
+    package init?(_ record: JSONObject) {
+        var reader = RecordReader(record: record)
+        self.init()
+        fields(&reader)
+        if !reader.isComplete { return nil }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    package static var nothing: Self { Self(start: nil, count: 0) }
+}
+
+/// Writes values as fields of a record.
+struct RecordWriter: RecordVisitor, ~Copyable {
+    static var isReader: Bool { false }
+
+    var json: JSONWriter
+    let isJournal: Bool
+    /// Writes the fields that replace the bytes of an output; nil if the bytes themselves are written.
+    let output: ((inout JSONWriter) -> Void)?
+
+    @inline(__always)
+    mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ rule: FieldRule) {
+        value.write(name, to: &json, isJournal: isJournal)
+    }
+
+    @inline(__always)
+    mutating func optional<Value: RecordValue>(_ name: StaticString, _ value: inout Value?, _ rule: FieldRule) {
+        if let value { value.write(name, to: &json, isJournal: isJournal) }
+    }
+
+    @inline(__always)
+    mutating func kept<Value: RecordValue>(_ name: StaticString, _ value: inout Value?) {
+        if isJournal, let value { value.write(name, to: &json, isJournal: true) }
+    }
+
+    @inline(__always)
+    mutating func text(_ name: StaticString, _ bytes: inout UnsafeRawBufferPointer, _ meaning: StaticString) {
+        if let output { output(&json) } else { json.field(name, repairing: bytes) }
+    }
+
+    func fail() {}
+}
+
+extension JSONWriter {
+    /// Writes the fields of an event's record into the open object. With `isJournal`, it includes the fields that
+    /// only the journal has, and calls `output` in place of writing the bytes of an output.
+    ///
+    /// Not generic: other targets would call it unspecialized, which takes a sixth of a step's time.
+    package mutating func fields(
+        of event: RunEvent, isJournal: Bool = false, output: ((inout JSONWriter) -> Void)? = nil
+    ) {
+        var writer = RecordWriter(json: self, isJournal: isJournal, output: output)
+        event.write(to: &writer)
+        self = writer.json
+    }
+
+    /// Writes the fields of a value inside a record.
+    @inline(__always)
+    mutating func fields<Value: RecordFields>(of value: Value, isJournal: Bool) {
+        var value = value
+        var writer = RecordWriter(json: self, isJournal: isJournal, output: nil)
+        value.fields(&writer)
+        self = writer.json
+    }
+
+    /// Writes the fields of an object that is no event. Slow, because it is not specialized in other targets.
+    package mutating func fields(of value: some RecordFields) { fields(of: value, isJournal: false) }
 }

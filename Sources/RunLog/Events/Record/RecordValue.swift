@@ -1,26 +1,26 @@
 package import Basics
 
-/// What a field of a record can be.
+/// A type that a field of a record can have.
 package protocol RecordValue {
-    /// For the schema.
+    /// The type in the schema.
     static var shape: RecordShape { get }
 
-    /// nil if the record has no such field, or one of another type.
+    /// Returns nil if the record has no such field, or one of another type.
     init?(_ record: JSONObject, _ name: StaticString)
 
     func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool)
 }
 
-/// The type of a field, in the words of JSON Schema.
+/// The type of a field, as in JSON Schema.
 package indirect enum RecordShape {
     case integer, number, string, boolean
     case constant(Int)
-    /// One of these words, each with what it means if that is not plain.
+    /// One of these words, each with its meaning if it is not obvious.
     case words([(word: String, meaning: String?)])
     case list(RecordShape)
-    /// An object with names that are not known beforehand.
+    /// An object whose names are not known in advance.
     case map
-    /// An object with fields of its own.
+    /// An object with its own fields.
     case record(any RecordFields.Type)
     /// An object with a number for each of these names.
     case numbers([String])
@@ -63,7 +63,7 @@ extension String: RecordValue {
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
-/// Seconds.
+/// Written as seconds.
 extension Duration: RecordValue {
     package static var shape: RecordShape { .number }
     package init?(_ record: JSONObject, _ name: StaticString) {
@@ -73,7 +73,7 @@ extension Duration: RecordValue {
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
-/// A missing field and one of another type count as null.
+/// A missing field and one of another type read as nil.
 extension Optional: RecordValue where Wrapped: RecordValue {
     package static var shape: RecordShape { .orNull(Wrapped.shape) }
     package init?(_ record: JSONObject, _ name: StaticString) { self = Wrapped(record, name) }
@@ -82,9 +82,9 @@ extension Optional: RecordValue where Wrapped: RecordValue {
     }
 }
 
-/// A word out of a fixed list.
+/// One word of a fixed list.
 package protocol RecordWord: RecordValue, RawRepresentable<String>, CaseIterable {
-    /// For the schema; nil if the word says it.
+    /// The meaning in the schema; nil if the word is clear enough.
     var meaning: String? { get }
 }
 
@@ -98,7 +98,7 @@ extension RecordWord {
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, rawValue) }
 }
 
-/// An object of its own inside a record.
+/// A nested object of a record.
 extension RecordFields where Self: RecordValue {
     package static var shape: RecordShape { .record(Self.self) }
     package init?(_ record: JSONObject, _ name: StaticString) {
@@ -110,7 +110,7 @@ extension RecordFields where Self: RecordValue {
     }
 }
 
-/// What a list, or a map, has as its elements.
+/// A type that the elements of a list or a map can have.
 package protocol RecordElement {
     static var listShape: RecordShape { get }
     static func list(_ record: JSONObject, _ name: StaticString) -> [Self]?
@@ -150,7 +150,7 @@ extension RecordElement where Self: RecordFields {
     }
 }
 
-/// The version of the format, as the first field of each record.
+/// The version of the format, the first field of each record.
 struct RecordVersion: RecordValue {
     static let current = 1
 
@@ -158,7 +158,7 @@ struct RecordVersion: RecordValue {
 
     init() {}
 
-    /// nil for any other version.
+    /// Returns nil for any other version.
     package init?(_ record: JSONObject, _ name: StaticString) { if record.int(name) != Self.current { return nil } }
 
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
@@ -199,7 +199,7 @@ struct RecordLiteral: RecordValue {
     }
 }
 
-/// A list of bytes is a text, in which ill-formed UTF-8 is replaced.
+/// A list of bytes is written as a text, with ill-formed UTF-8 replaced.
 extension UInt8: RecordElement {
     package static var listShape: RecordShape { .string }
     package static func list(_ record: JSONObject, _ name: StaticString) -> [UInt8]? {

@@ -1,8 +1,9 @@
 internal import Basics
 
-/// Findings as commands to a GitHub runner, `check --format github`, which shows them beside the lines they are about.
+/// Findings as commands to a GitHub runner, `check --format github`, which shows them next to the lines they are
+/// about.
 package enum GitHubAnnotations {
-    /// A line for each finding, with its notes and its fix behind the message.
+    /// A line for each finding, with its notes and its fix after the message.
     package static func text(_ diagnostics: [Diagnostic]) -> String {
         diagnostics.map(line).joined()
     }
@@ -30,7 +31,7 @@ package enum GitHubAnnotations {
 
     private static func escaped(_ text: String, isProperty: Bool) -> String {
         var result = ""
-        // Line ends become part of the command; all else that the log might obey is escaped.
+        // Line ends become part of the command; everything else that the log might obey is escaped.
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let text = lines.map { String($0).visible }.joined(separator: "\n")
         for scalar in text.unicodeScalars {

@@ -1,6 +1,6 @@
 internal import Basics
 
-/// Findings in SARIF 2.1.0, `check --format sarif`, which code hosts and editors read.
+/// Findings in SARIF 2.1.0, `check --format sarif`, for code hosts and editors.
 package enum SARIFPrinter {
     /// One run with all findings in the order given, and the rules that they break. Columns count Unicode scalars.
     /// `version` is flowrun's.
@@ -33,7 +33,7 @@ package enum SARIFPrinter {
         return json.text
     }
 
-    /// A path as a URI: relative as it is, absolute as one of a file.
+    /// A path as a URI: a relative path as it is, an absolute one as a `file` URI.
     fileprivate static func uri(_ path: String) -> String {
         guard path != "<stdin>" else { return "stdin" }
         let digits = Array("0123456789ABCDEF".utf8)
@@ -66,7 +66,7 @@ extension JSONWriter {
             json.field("ruleId", diagnostic.code.rawValue)
             json.field("ruleIndex", ruleIndex)
             json.field("level", diagnostic.severity.rawValue)
-            // A location is demanded of a related one, so that notes without a place go with the message.
+            // A related location needs a place, so notes without one become part of the message.
             let notes = diagnostic.notes.filter { $0.range == nil }.map { "; \($0.message)" }
             json.message("message", diagnostic.message + notes.joined())
             json.array("locations") { json in

@@ -1,18 +1,18 @@
 package import Syntax
 
-/// What the names of an expression mean at one place of a run.
+/// The meaning of the names of an expression at one place of a run.
 package protocol ExpressionScope {
-    /// `params` and `env` as objects, and the variables of the fan-outs around by their own names; nil where there is
+    /// `params` and `env` as objects, and the variables of the enclosing fan-outs by their own names; nil if there is
     /// none.
     func value(of name: String) -> Value?
-    /// One of `vars`, by the nearest group that has it; nil where there is none.
+    /// One of `vars`, from the nearest group that has it; nil if there is none.
     func shared(_ name: String) throws(EvaluationError) -> Value?
-    /// `run`, or with `field` that of it; nil where it has no value.
+    /// `run`, or its `field`; nil if it has no value.
     func run(_ field: String?) -> Value?
-    /// `steps.ID` as an object of `outputs`, `outcome` and so on, without the fields that have no value; with `field`
-    /// only that, for which nothing else is made. nil where the step is unknown or has not ended.
+    /// `steps.ID` as an object of `outputs`, `outcome` and so on, without the fields that have no value. With
+    /// `field`, only that field, and nothing else is made. nil if the step is unknown or has not ended.
     func step(_ id: String, _ field: String?) -> Value?
-    /// The same of `previous`.
+    /// `previous`, in the same form.
     func previous(_ field: String?) -> Value?
     func status(_ function: StatusFunction) -> Bool
     /// The paths of all files that the patterns match, sorted by their bytes.
@@ -21,10 +21,11 @@ package protocol ExpressionScope {
     func hash(files patterns: [String]) throws(EvaluationError) -> String
 }
 
-/// Why an expression has no value. What `check` accepts fails only over values that are not known before the run.
+/// The reason why an expression has no value. An expression that `check` accepts fails only over values that are not
+/// known before the run.
 package struct EvaluationError: Error, Hashable {
     package let message: String
-    /// The part of the expression that has none.
+    /// The part of the expression that has no value.
     package let range: SourceRange
 
     package init(_ message: String, at range: SourceRange) {
@@ -34,14 +35,15 @@ package struct EvaluationError: Error, Hashable {
 }
 
 extension Expression {
-    /// The value of the expression. O(size of the values it reads); values are never read as expressions again.
+    /// Returns the value of the expression. O(size of the values it reads); values are never read as expressions
+    /// again.
     package func evaluate(in scope: some ExpressionScope) throws(EvaluationError) -> Value {
         try ExpressionEvaluator(scope: scope).present(root)
     }
 }
 
 extension Template {
-    /// The text with the values of its expressions in it.
+    /// Returns the text with the values of its expressions in it.
     package func evaluate(in scope: some ExpressionScope) throws(EvaluationError) -> String {
         switch self {
         case .literal(let text): return text
@@ -57,7 +59,7 @@ extension Template {
         }
     }
 
-    /// As `evaluate`, but an expression that stands alone keeps the type of its value.
+    /// Like `evaluate`, but a single expression keeps the type of its value.
     package func value(in scope: some ExpressionScope) throws(EvaluationError) -> Value {
         if case .parsed(let template) = self, let expression = template.expression {
             return try expression.evaluate(in: scope)

@@ -1,10 +1,10 @@
-/// The pattern of `format`: `{0}` is the first value after it, `{{` and `}}` for braces.
+/// The pattern of `format`: `{0}` is the first value after it; `{{` and `}}` are braces.
 package enum FormatPattern {
     package struct SyntaxError: Error {
         package let message: String
     }
 
-    /// The pattern with texts in place of its numbers. O(length of both).
+    /// Returns the pattern with texts in place of its numbers. O(length of both).
     package static func fill(_ pattern: String, with values: [String]) throws(SyntaxError) -> String {
         var result: [UInt8] = []
         var rest = Array(pattern.utf8)[...]

@@ -1,12 +1,12 @@
 package import Basics
 internal import Syntax
 
-/// The value of an expression. No type turns into another by itself.
+/// The value of an expression. No type is converted to another implicitly.
 package enum Value: Sendable, Hashable {
     case null
     case bool(Bool)
     case int(Int)
-    /// A number that is not a whole one of 64 bits. Only out of JSON; the file has no way to write one.
+    /// A number that is not a whole number of 64 bits. It can only come from JSON; the file has no way to write one.
     case decimal(WrittenNumber)
     case string(String)
     case list([Value])
@@ -42,7 +42,7 @@ extension Value {
         }
     }
 
-    /// The field of an object; nil where it has none of the name.
+    /// Returns the field of an object; nil if it has none of the name. Throws for any other value.
     func field(_ name: String, at range: SourceRange) throws(EvaluationError) -> Value? {
         guard case .object(let fields) = self else {
             throw EvaluationError("\(described) has no field `\(name)`", at: range)
@@ -50,7 +50,7 @@ extension Value {
         return fields.first { $0.name == name }?.value
     }
 
-    /// Whether asking for equality makes sense: both are of one type, numbers of either kind being one.
+    /// True if they can be compared for equality: both are of one type, and all numbers are of the same type.
     func isComparable(to other: Value) -> Bool {
         switch (self, other) {
         case (.null, .null), (.bool, .bool), (.string, .string), (.list, .list), (.object, .object): true
@@ -59,7 +59,8 @@ extension Value {
         }
     }
 
-    /// Texts byte by byte, objects in any order of their fields; values of unlike types are not equal.
+    /// Compares texts byte by byte, and objects in any order of their fields; values of different types are not
+    /// equal.
     package func isEqual(to other: Value) -> Bool {
         switch (self, other) {
         case (.null, .null): true
@@ -78,7 +79,8 @@ extension Value {
         return left.allSatisfy { field in fields[field.name].map { field.value.isEqual(to: $0) } ?? false }
     }
 
-    /// Below, at or above 0 as two numbers or two texts (by their bytes) follow each other; nil for anything else.
+    /// Returns a number below, equal to or above 0 for the order of two numbers or of two texts (by their bytes); nil
+    /// for anything else.
     func order(against other: Value) -> Int? {
         switch (self, other) {
         case (.int(let left), .int(let right)): left < right ? -1 : left == right ? 0 : 1
@@ -93,11 +95,11 @@ extension Value {
 }
 
 extension Value {
-    /// The most that lists and objects may enclose each other.
+    /// The largest nesting depth of lists and objects.
     private static let depthLimit = 64
 
-    /// Reads a JSON text (RFC 8259): numbers without fraction and exponent that fit into 64 bits are whole, all others
-    /// stay as they are spelt. Refused are names that an object has twice and nesting deeper than 64 levels.
+    /// Reads a JSON text (RFC 8259). Numbers without fraction and exponent that fit into 64 bits are whole; all
+    /// others keep their spelling. Throws for a name that an object has twice, and for nesting deeper than 64 levels.
     /// O(length).
     package init(json text: String) throws(JSONError) {
         self = try Array(text.utf8).withUnsafeBufferPointer { text throws(JSONError) in
@@ -118,7 +120,7 @@ extension Value {
         case .number:
             let (place, isWhole) = try scanner.number()
             let digits = String(decoding: text[place], as: UTF8.self)
-            // A whole number has no minus zero.
+            // A whole number cannot be minus zero.
             let number = isWhole && digits != "-0" ? Int(digits) : nil
             self = number.map(Value.int) ?? .decimal(WrittenNumber(digits))
         case .list:
@@ -146,7 +148,7 @@ extension Value {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The value as part of a text or as an environment variable: a text as it is, null as an empty one, lists and
+    /// The value as part of a text or as an environment variable: a text as it is, null as an empty text, lists and
     /// objects as JSON.
     package var text: String {
         switch self {

@@ -1,17 +1,18 @@
-/// A number as a JSON text spells it, which is kept: `1.10` stays `1.10`, and `1e400` is no less a number than 1.
+/// A number with the spelling of a JSON text: `1.10` stays `1.10`, and `1e400` is as good a number as 1.
 package struct WrittenNumber: Sendable, Hashable {
     /// In JSON's grammar.
     package let text: String
 
     package init(_ text: String) { self.text = text }
 
-    /// What comes out of arithmetic. The number is finite.
+    /// The result of arithmetic. The number is finite.
     package init(_ number: Double) { text = number.description }
 
     /// The nearest `Double`; infinite beyond its range.
     package var approximation: Double { Double(text) ?? .nan }
 
-    /// Below, at or above 0 as this is less than, equal to or more than another, exactly. O(length of both).
+    /// Returns a number below, equal to or above 0 if this is less than, equal to or more than another, exactly.
+    /// O(length of both).
     func order(against other: WrittenNumber) -> Int {
         let (left, right) = (Parts(text), Parts(other.text))
         guard left.sign == right.sign else { return left.sign < right.sign ? -1 : 1 }
@@ -34,7 +35,7 @@ package struct WrittenNumber: Sendable, Hashable {
                 if byte == UInt8(ascii: ".") {
                     isFraction = true
                 } else if byte &- 0x30 < 10 {
-                    // Zeros in front move the point, or mean nothing.
+                    // Leading zeros move the point, or mean nothing.
                     if !digits.isEmpty || byte != 0x30 { digits.append(byte) }
                     if isFraction, digits.isEmpty { exponent -= 1 }
                     if !isFraction, !digits.isEmpty { exponent += 1 }
@@ -47,7 +48,7 @@ package struct WrittenNumber: Sendable, Hashable {
             sign = digits.isEmpty ? 0 : isNegative ? -1 : 1
         }
 
-        /// Far outside of what digits can make up for, where it is too large for an `Int`.
+        /// An exponent that is too large for an `Int` becomes one that no number of digits can make up for.
         private static func exponent(_ text: Substring.UTF8View) -> Int {
             let limit = 1 << 40
             let isNegative = text.first == UInt8(ascii: "-")
