@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, alone, schema, proof, fuzz, torture, interface, bench, install. SwiftPM does the building.
+# The ways in: build, demo, test, alone, schema, proof, torture, interface, bench, install. SwiftPM does the building.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -28,7 +28,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test alone schema proof fuzz torture interface bench install clean
+.PHONY: build demo test alone schema proof torture interface bench install clean
 
 build:
 	@.ci/setup
@@ -82,12 +82,6 @@ proof:
 	FLOWRUN_PROOF_INTERLEAVINGS=$(PROOF_INTERLEAVINGS) FLOWRUN_PROOF_SPLITS=$(PROOF_SPLITS) $(PROOF) 'InterleavingTests|SplitTests'
 	FLOWRUN_PROOF_ROUNDS=$(PROOF_ROUNDS) $(PROOF) StressTests
 	$(PYTHON) Tests/Scripts/check_sizes.py .build/proof/release/flowrun
-	$(PYTHON) Tests/Scripts/fuzz.py
-
-# Hands random bytes to the readers of workflows, expressions and journals: none ends the program or hangs it.
-fuzz:
-	@.ci/setup test
-	$(PYTHON) Tests/Scripts/fuzz.py
 
 # Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And real
 # runs keep to the times that `plan` gives.

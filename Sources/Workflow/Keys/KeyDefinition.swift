@@ -72,13 +72,6 @@ package enum KeyPlace: UInt8, CaseIterable, Sendable {
         case .template: "a template"
         }
     }
-
-    /// The keys that are accepted here, in the order of the table.
-    package var keys: KeySet { Self.keys[Int(rawValue)] }
-
-    private static let keys = allCases.map { place in
-        KeySet(WorkflowKey.allCases.lazy.filter { $0.definition.places.contains(KeyPlaces(place)) })
-    }
 }
 
 /// A set of places.
@@ -89,14 +82,14 @@ package struct KeyPlaces: OptionSet, Sendable {
 
     init(_ place: KeyPlace) { rawValue = 1 << place.rawValue }
 
-    static let top = Self(.top)
-    static let defaults = Self(.defaults)
-    static let step = Self(.step)
-    static let group = Self(.group)
-    static let use = Self(.use)
-    static let template = Self(.template)
+    static var top: Self { Self(.top) }
+    static var defaults: Self { Self(.defaults) }
+    static var step: Self { Self(.step) }
+    static var group: Self { Self(.group) }
+    static var use: Self { Self(.use) }
+    static var template: Self { Self(.template) }
     /// Everything that has an id under `steps`.
-    static let member: Self = [.step, .group, .use]
+    static var member: Self { [.step, .group, .use] }
 }
 
 /// The kinds of value. Each is read by one function of the decoder and has a definition of this name in the JSON

@@ -6,50 +6,82 @@ extension WorkflowKey {
     package var spelling: String { "\(definition.word)" }
 
     /// The words of version 1 that this program answers with "not supported yet".
-    package static let notSupportedYet = KeySet(allCases.lazy.filter { !$0.definition.isSupported })
+    package static var notSupportedYet: KeySet { KeyIndex.shared.notSupportedYet }
 
     /// The keys that a group hands down to the members that do not set them.
-    package static let handedDown = KeySet(allCases.lazy.filter(\.definition.isHandedDown))
+    package static var handedDown: KeySet { KeyIndex.shared.handedDown }
 
     /// The keys of a fan-out that belong to the whole of it.
-    package static let ofWhole = KeySet(allCases.lazy.filter(\.definition.isOfWhole))
+    package static var ofWhole: KeySet { KeyIndex.shared.ofWhole }
 
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 
     /// The key with the spelling in these bytes.
-    static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? {
-        guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
-        var position = slot(of: bytes)
-        while let candidate = slots[position] {
-            if candidate.letters.count == bytes.count, memcmp(candidate.letters.baseAddress!, start, bytes.count) == 0 {
-                return candidate.key
+    static func named(_ bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? { KeyIndex.shared.key(spelt: bytes) }
+}
+
+extension KeyPlace {
+    /// The keys that are accepted here, in the order of the table.
+    package var keys: KeySet { KeyIndex.shared.placed[Int(rawValue)] }
+}
+
+/// The parts of the table of keys that every run reads, made in one pass over it.
+private struct KeyIndex {
+    static let shared = KeyIndex()
+
+    private(set) var notSupportedYet = KeySet()
+    private(set) var handedDown = KeySet()
+    private(set) var ofWhole = KeySet()
+    /// By place.
+    private(set) var placed = [KeySet](repeating: [], count: KeyPlace.allCases.count)
+    /// By key.
+    private let words: [StaticString]
+    /// The raw values of the keys by the hash of the word, each in its own slot or in the next free one. A workflow has
+    /// three keys per step, and for a small run a dictionary costs more to build than all its look-ups.
+    private let slots: [UInt8]
+
+    private static let slotCount = 128
+    private static let free = UInt8.max
+
+    private init() {
+        var words: [StaticString] = []
+        var slots = [UInt8](repeating: Self.free, count: Self.slotCount)
+        let keys = WorkflowKey.allCases
+        words.reserveCapacity(keys.count)
+        for key in keys {
+            let definition = key.definition
+            if !definition.isSupported { notSupportedYet.insert(key) }
+            if definition.isHandedDown { handedDown.insert(key) }
+            if definition.isOfWhole { ofWhole.insert(key) }
+            var places = definition.places.rawValue
+            while places != 0 {
+                placed[places.trailingZeroBitCount].insert(key)
+                places &= places - 1
             }
-            position = (position + 1) % slotCount
+            words.append(definition.word)
+            var position = Self.slot(of: Self.letters(definition.word))
+            while slots[position] != Self.free { position = (position + 1) % Self.slotCount }
+            slots[position] = key.rawValue
+        }
+        (self.words, self.slots) = (words, slots)
+    }
+
+    func key(spelt bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else { return nil }
+        var position = Self.slot(of: bytes)
+        while slots[position] != Self.free {
+            let letters = Self.letters(words[Int(slots[position])])
+            if letters.count == bytes.count, memcmp(letters.baseAddress!, start, bytes.count) == 0 {
+                return WorkflowKey(rawValue: slots[position])
+            }
+            position = (position + 1) % Self.slotCount
         }
         return nil
     }
 
-    private struct Slot {
-        let key: WorkflowKey
-        /// Valid as long as the program runs.
-        let letters: UnsafeBufferPointer<UInt8>
+    private static func letters(_ word: StaticString) -> UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
     }
-
-    private static let slotCount = 128
-
-    /// The keys by the hash of the word, each in its own slot or in the next free one. A workflow has three keys per
-    /// step, and for a small run a dictionary costs more to build than all its look-ups.
-    nonisolated(unsafe) private static let slots: [Slot?] = {
-        var slots = [Slot?](repeating: nil, count: slotCount)
-        for key in allCases {
-            let word = key.definition.word
-            let letters = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
-            var position = slot(of: letters)
-            while slots[position] != nil { position = (position + 1) % slotCount }
-            slots[position] = Slot(key: key, letters: letters)
-        }
-        return slots
-    }()
 
     /// The slot of a word of at least one byte. Chosen so that few keys of version 1 share a slot.
     private static func slot(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
