@@ -53,7 +53,8 @@ package enum Flowrun {
     }
 
     private static func run(_ arguments: Arguments) throws(CommandError) -> ExitStatus {
-        // Needed for command lines that were not recognized as a run before they were parsed.
+        // Most runs have their guard since before `main`. This is for those that it does not recognize, such as
+        // `flowrun ci.yml check`, where `check` is a step.
         if !arguments.has(.dryRun) { Guard.enter() }
         return try Run(RunRequest(arguments))()
     }

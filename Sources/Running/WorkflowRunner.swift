@@ -9,9 +9,9 @@ internal import Workflow
 /// Runs a plan: feeds events to the scheduler, carries out its decisions at once, and reports everything to the
 /// reporters.
 ///
-/// There is no task anywhere: a step starts during the call that decides it, and its end arrives as a callback of its
-/// process. Whatever happens while an event is handled waits in a queue, so that the scheduler is never entered
-/// twice.
+/// It uses no tasks: a step starts during the call that decides it, unless the start has to wait (for a value, the
+/// terminal, the log or the machine), and its end arrives as a callback of its process. Whatever happens while an event
+/// is handled waits in a queue, so that the scheduler is never entered twice.
 @EventLoopActor
 package final class WorkflowRunner {
     let options: RunOptions

@@ -66,13 +66,13 @@ struct `A set of enum cases` {
             #expect(!set.contains(Case(rawValue: number)))
             set.insert(Case(rawValue: number))
         }
-        #expect(set.map(\.rawValue) == [0, 63, 64, 127] && set.count == 4)
+        #expect(set.map(\.rawValue) == [0, 63, 64, 127])
         #expect((0..<128).filter { set.contains(Case(rawValue: $0)) } == [0, 63, 64, 127])
         #expect([0, 63, 64, 127].map { set.position(of: Case(rawValue: $0)) } == [0, 1, 2, 3])
         let others: EnumSet = [Case(rawValue: 64), Case(rawValue: 100)]
         #expect(set.subtracting(others).map(\.rawValue) == [0, 63, 127])
         #expect(set.intersection(others).map(\.rawValue) == [64])
-        #expect(set.union(others).count == 5)
+        #expect(set.union(others).map(\.rawValue) == [0, 63, 64, 100, 127])
     }
 
     @Test func `ends the program rather than lose the 129th`() async {

@@ -12,7 +12,7 @@ struct CommandError: Error, Equatable {
         self.hint = hint
     }
 
-    /// The request cannot be fulfilled, or not here.
+    /// The command line is valid, but the request cannot be carried out: there is no such run, for example.
     static func failed(_ message: String) -> CommandError { CommandError(.failure, [message]) }
 
     /// flowrun itself cannot continue.

@@ -170,7 +170,7 @@ extension NeedResolver {
     }
 
     private func replacing(_ need: Need, with id: String) -> Diagnostic.Fix {
-        // The same text may be right for other aliases of the anchor.
+        // No edit for an alias: the anchored text may be right for its other uses.
         let isAlias = workflow.file.bytes(in: need.range).first == UInt8(ascii: "*")
         let edit = Diagnostic.Fix.Edit(range: need.range, replacement: id)
         return Diagnostic.Fix("replace `\(need.name)` by `\(id)`", edits: isAlias ? [] : [edit])

@@ -74,7 +74,7 @@ package final class TextReporter: Reporter {
             } else {
                 show(output, at: event.elapsed, place: outputs?.lastPlace)
             }
-            // This line separates those of the step whose output is shown live.
+            // A line of a `vars` command interrupts the live step, whose next line needs its name again.
             if output.step == nil, !text.isEmpty { live?.isAnnounced = false }
             return flush(&text)
         }

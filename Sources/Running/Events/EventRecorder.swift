@@ -2,7 +2,7 @@ internal import Processes
 internal import RunLog
 internal import Scheduling
 
-/// Numbers the events of one run, stamps them and hands them to every reporter: the one place where events are made.
+/// Numbers the events of one run, stamps them and hands them to every reporter. All events of a run pass through here.
 @EventLoopActor
 final class EventRecorder {
     private let reporters: [any Reporter]

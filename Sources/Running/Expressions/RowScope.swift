@@ -22,17 +22,17 @@ struct RowScope: ExpressionScope {
 
     func value(of name: String) -> Value? {
         switch name {
-        case "params": context.parameters(inside: context.state.plan.user(around: row, isInside: isInBody))
+        case "params": context.parameters(inside: context.plan.user(around: row, isInside: isInBody))
         case "args": context.arguments(of: row)
         case "env": environment
         default:
-            context.state.plan.variables(of: row, isInside: isInBody).last { $0.name == name }?.typedValue
+            context.plan.variables(of: row, isInside: isInBody).last { $0.name == name }?.typedValue
         }
     }
 
     /// The variables at the top of the file; while those are being set, the enclosing ones.
     private var environment: Value {
-        guard let user = context.state.plan.fileUser(around: row, isInside: isInBody) else {
+        guard let user = context.plan.fileUser(around: row, isInside: isInBody) else {
             if isShared { return context.sharedEnvironment }
             return row == .root && !seesMembers ? context.inherited : context.environment
         }
@@ -41,7 +41,7 @@ struct RowScope: ExpressionScope {
     }
 
     func shared(_ name: String) throws(EvaluationError) -> Value? {
-        let sees = context.state.plan.use(of: row) == nil ? seesOwn : isInBody
+        let sees = context.plan.use(of: row) == nil ? seesOwn : isInBody
         guard let key = context.sharedKey(of: name, seenFrom: row, seesOwn: sees) else { return nil }
         return try context.value(of: key)
     }
@@ -57,7 +57,7 @@ struct RowScope: ExpressionScope {
     }
 
     func previous(_ field: String?) -> Value? {
-        context.state.plan.previous(of: row).flatMap { context.result(of: $0, field) }
+        context.plan.previous(of: row).flatMap { context.result(of: $0, field) }
     }
 
     func status(_ function: StatusFunction) -> Bool { context.state.status(function, of: row) }
@@ -77,8 +77,8 @@ struct RowScope: ExpressionScope {
     /// The folder of the file that the row is written in, relative to that of the workflow's first file; empty for
     /// that folder itself.
     private var folder: String {
-        let user = context.state.plan.fileUser(around: row, isInside: isInBody)
-        return user.flatMap(context.state.plan.use)?.folder ?? ""
+        let user = context.plan.fileUser(around: row, isInside: isInBody)
+        return user.flatMap(context.plan.use)?.folder ?? ""
     }
 
     private static func paths(_ patterns: [String], in folder: String) -> [String] {
@@ -93,7 +93,7 @@ struct RowScope: ExpressionScope {
         // Never shown: an evaluation without an answer is repeated.
         case nil: message = "the answer is still to be found"
         }
-        let range = context.state.plan.workflow.range(of: context.state.plan.nodes[row].definition)
+        let range = context.plan.workflow.range(of: context.plan.nodes[row].definition)
         throw EvaluationError(message, at: range)
     }
 
@@ -105,7 +105,7 @@ struct RowScope: ExpressionScope {
         guard fields.count == path.count, fields.last == "stdout" else { return nil }
         var source: PlanIndex?
         switch (name.text, fields.count) {
-        case ("previous", 1): source = context.state.plan.previous(of: row)
+        case ("previous", 1): source = context.plan.previous(of: row)
         case ("steps", 2):
             if case .row(let found)? = context.find(fields[0], seenFrom: row, seesMembers: seesMembers) {
                 source = found

@@ -84,8 +84,8 @@ final class RunContext {
             let row = PlanIndex(key >> 1)
             return row != group && !plan.isInside(row, group)
         }
-        guard !state.plan.workflow.uses.isEmpty else { return }
-        let isStale = { [plan = state.plan] (key: SharedKey) in
+        guard !plan.workflow.uses.isEmpty else { return }
+        let isStale = { [plan] (key: SharedKey) in
             (key.group == group || plan.isInside(key.group, group))
                 && plan.user(around: key.group, isInside: true) != nil
         }
@@ -110,13 +110,13 @@ final class RunContext {
 
     /// Returns the same as fields.
     func parameterFields(inside user: PlanIndex?) -> [Value.Field] {
-        guard let user, let use = state.plan.use(of: user) else { return options.parameters.fields }
+        guard let user, let use = plan.use(of: user) else { return options.parameters.fields }
         if let known = givenParameters[user] { return known }
         let own = use.parameters.compactMap { parameter in
             (try? value(of: parameter, of: use, at: user)).map { Value.Field(name: parameter.name, value: $0) }
         }
         let fields = use.adding(
-            parameterFields(inside: state.plan.fileUser(around: user)), to: own, named: \.name)
+            parameterFields(inside: plan.fileUser(around: user)), to: own, named: \.name)
         if !pending.isMissing { givenParameters[user] = fields }
         return fields
     }
@@ -134,9 +134,9 @@ final class RunContext {
     func run(_ field: String?, seenFrom row: PlanIndex) -> Value? {
         switch field {
         case "id": return .string(options.run)
-        case "name": return .string(state.plan.workflow.name ?? "")
+        case "name": return .string(plan.workflow.name ?? "")
         case "outcome":
-            return .string(StepOutcome(state.bodyOutcome(of: state.plan.fileUser(around: row) ?? .root)).rawValue)
+            return .string(StepOutcome(state.bodyOutcome(of: plan.fileUser(around: row) ?? .root)).rawValue)
         case .some: return nil
         case nil:
             return .object(
@@ -148,22 +148,22 @@ final class RunContext {
 
     /// Returns `args`: the words after `--` on the command line, if the row is to get them.
     func arguments(of row: PlanIndex) -> Value {
-        .list(state.plan.isNamed(row) ? options.arguments.map(Value.string) : [])
+        .list(plan.isNamed(row) ? options.arguments.map(Value.string) : [])
     }
 
     /// Finds the meaning of an id: a member of the same instance of the group, or of an enclosing group.
     func find(_ id: String, seenFrom row: PlanIndex, seesMembers: Bool) -> Meaning? {
-        var group = seesMembers ? row : state.plan.parent(of: row)
+        var group = seesMembers ? row : plan.parent(of: row)
         while true {
-            if state.plan.nodes[group].role != .fanOut, let found = members(of: group)[id] { return found }
-            if group == .root || state.plan.use(of: group) != nil { return nil }
-            group = state.plan.parent(of: group)
+            if plan.nodes[group].role != .fanOut, let found = members(of: group)[id] { return found }
+            if group == .root || plan.use(of: group) != nil { return nil }
+            group = plan.parent(of: group)
         }
     }
 
     private func members(of group: PlanIndex) -> [String: Meaning] {
         if let known = members[group] { return known }
-        let plan = state.plan
+        let plan = plan
         var made: [String: Meaning] = [:]
         for row in plan.members(of: group) { made[plan.workflow[plan.nodes[row].definition].id] = .row(row) }
         for definition in plan.leftOut(of: group) { made[plan.workflow[definition].id] = .leftOut(definition) }
@@ -187,7 +187,7 @@ extension RunContext {
 
     /// Returns the same for what the caller has not chosen to run, which counts as skipped.
     func result(ofLeftOut definition: NodeIndex, _ field: String?) -> Value? {
-        let settings = state.plan.workflow.settings(of: definition)
+        let settings = plan.workflow.settings(of: definition)
         let isFanOut = settings?.fanOut != nil
         let outputs = isFanOut ? settings?.outputs ?? [] : []
         var fields = [
@@ -202,8 +202,8 @@ extension RunContext {
 
     /// Returns the value of an instance's loop variable, or its axes by name.
     private func item(of row: PlanIndex) -> Value {
-        let node = state.plan.nodes[row]
-        let own = node.variables.dropFirst(state.plan.nodes[state.plan.parent(of: row)].variables.count)
+        let node = plan.nodes[row]
+        let own = node.variables.dropFirst(plan.nodes[plan.parent(of: row)].variables.count)
         if let only = own.first, own.count == 1 { return only.typedValue }
         return .object(own.map { Value.Field(name: $0.name, value: $0.typedValue) })
     }
@@ -213,7 +213,7 @@ extension RunContext {
     }
 
     private func field(_ name: String, of row: PlanIndex) -> Value? {
-        let role = state.plan.nodes[row].role
+        let role = plan.nodes[row].role
         switch name {
         case "outcome": return state.outcome(of: row).map { .string(StepOutcome($0).rawValue) } ?? .null
         case "exit_code" where role == .step: return exitCode(of: row)
@@ -234,14 +234,14 @@ extension RunContext {
     private func list(_ name: String, of row: PlanIndex, _ make: ([PlanIndex]) -> Value) -> Value {
         let key = ListKey(row: row, field: name)
         if let known = lists[key] { return known }
-        let made = make(state.plan.members(of: row))
+        let made = make(plan.members(of: row))
         if state.outcome(of: row) != nil { lists[key] = made }
         return made
     }
 
     /// Returns each declared output of a fan-out as the list of its instances' values.
     private func outputs(of row: PlanIndex, in instances: [PlanIndex]) -> [Value.Field] {
-        (state.plan.settings(of: row)?.outputs ?? []).map { output in
+        (plan.settings(of: row)?.outputs ?? []).map { output in
             let values = instances.map { state.result(of: $0).outputs.first { $0.name == output.name } }
             return Value.Field(name: output.name, value: .list(values.map { $0?.value ?? .null }))
         }
@@ -251,14 +251,14 @@ extension RunContext {
     /// ids.
     private func instance(_ row: PlanIndex) -> Value {
         var fields = [Value.Field(name: "item", value: item(of: row))] + fields(of: row)
-        guard state.plan.nodes[row].role == .group else { return .object(fields) }
-        for member in state.plan.members(of: row) where state.plan.nodes[member].hook == nil {
-            let name = state.plan.workflow[state.plan.nodes[member].definition].id
+        guard plan.nodes[row].role == .group else { return .object(fields) }
+        for member in plan.members(of: row) where plan.nodes[member].hook == nil {
+            let name = plan.workflow[plan.nodes[member].definition].id
             fields.append(Value.Field(name: name, value: .object(self.fields(of: member))))
         }
-        for definition in state.plan.leftOut(of: row) where state.plan.workflow[definition].hook == nil {
+        for definition in plan.leftOut(of: row) where plan.workflow[definition].hook == nil {
             guard let value = result(ofLeftOut: definition, nil) else { continue }
-            fields.append(Value.Field(name: state.plan.workflow[definition].id, value: value))
+            fields.append(Value.Field(name: plan.workflow[definition].id, value: value))
         }
         return .object(fields)
     }
@@ -275,8 +275,8 @@ extension RunContext {
 extension RunContext {
     /// Returns the variable that a name means to a row; nil if there is none.
     func sharedKey(of name: String, seenFrom row: PlanIndex, seesOwn: Bool) -> SharedKey? {
-        let workflow = state.plan.workflow
-        let definition = state.plan.nodes[row].definition
+        let workflow = plan.workflow
+        let definition = plan.nodes[row].definition
         let isOwn = seesOwn && workflow[definition].isGroup
         return workflow.sharedValue(name, in: isOwn ? definition : workflow[definition].parent).map {
             sharedKey(of: $0, around: row)
@@ -286,15 +286,15 @@ extension RunContext {
     /// Returns one of `vars` in the instance of its group that a row is in.
     func sharedKey(of id: SharedValueID, around row: PlanIndex) -> SharedKey {
         var group = row
-        while group != .root, state.plan.nodes[group].definition != id.scope || state.plan.nodes[group].role != .group {
-            group = state.plan.parent(of: group)
+        while group != .root, plan.nodes[group].definition != id.scope || plan.nodes[group].role != .group {
+            group = plan.parent(of: group)
         }
         return SharedKey(group: group, id: id)
     }
 
     /// Returns the value. Throws if there is none, or none yet: then `pending` lacks it.
     func value(of key: SharedKey) throws(EvaluationError) -> Value {
-        let definition = state.plan.workflow[key.id]
+        let definition = plan.workflow[key.id]
         switch definition.source {
         case .literal(let value): return value
         case .template(let template): return try text(template, of: key, definition)
@@ -304,8 +304,8 @@ extension RunContext {
             case .success(let value): return value
             case .failure(let failure):
                 pending.failure = failure
-                let (file, line) = state.plan.workflow.place(of: key.id)
-                let place = file == state.plan.workflow.file.name ? "line \(line)" : "\(file):\(line)"
+                let (file, line) = plan.workflow.place(of: key.id)
+                let place = file == plan.workflow.file.name ? "line \(line)" : "\(file):\(line)"
                 throw EvaluationError(
                     "`vars.\(definition.name)` (\(place)) has no value: \(failure.cause.message)",
                     at: definition.range)

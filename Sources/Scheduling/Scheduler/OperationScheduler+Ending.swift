@@ -28,8 +28,8 @@ extension OperationScheduler {
                 let id = ended[next]
                 next += 1
                 if id != .root { noteEnd(of: id) }
-                // Also for a row that held nothing: it may have been taken from a queue, and another row moves up.
-                // Not earlier, because everything that has to stop must have been stopped first.
+                // Also for a row that held no lock: its place in a queue is free, and another row moves up. After
+                // `noteEnd`, so that fail-fast stops a row before a free lock can start it.
                 passOn(id)
                 for edge in dependents[id] where !dependents.isCut(edge, of: id) { tellEnd(to: edge.other) }
                 for edge in dependents.lateEntries(of: id) where !dependents.isCut(edge, of: id) {

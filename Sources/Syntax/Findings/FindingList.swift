@@ -36,7 +36,8 @@ package struct FindingList: Sendable {
         if severity == .error { errors += 1 } else { warnings += 1 }
     }
 
-    /// Adds the findings of another list, which has left out no more than this one would.
+    /// Adds the findings of another list, and its count of those that were left out. Both lists have the same limit, so
+    /// this one would not have kept them either.
     package mutating func append(_ other: FindingList) {
         for finding in other.kept { add(finding.severity) { finding } }
         errors += other.errors - other.kept.count { $0.severity == .error }

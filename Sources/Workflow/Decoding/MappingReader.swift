@@ -8,9 +8,7 @@ struct MappingReader: ~Copyable {
     private(set) var present = KeySet()
     /// Keys that are not words of the format, in file order.
     private(set) var unknownKeys: [Entry] = []
-    /// Words of the format that are not supported yet, in file order.
-    private(set) var laterKeys: [(key: WorkflowKey, entry: Entry)] = []
-    /// The row of the key node of each supported key; valid only for those that are `present`. Memory of its own,
+    /// The row of the key node of each key; valid only for those that are `present`. Memory of its own,
     /// because the compiler copies all of an inline array to read one element.
     private let rows: UnsafeMutablePointer<UInt32>
 
@@ -29,12 +27,8 @@ struct MappingReader: ~Copyable {
                 unknownKeys.append(Entry(key: key, value: value))
                 continue
             }
-            if !WorkflowKey.notSupportedYet.contains(known) {
-                present.insert(known)
-                rows[Int(known.rawValue)] = UInt32(key.placeRow)
-            } else {
-                laterKeys.append((known, Entry(key: key, value: value)))
-            }
+            present.insert(known)
+            rows[Int(known.rawValue)] = UInt32(key.placeRow)
         }
     }
 

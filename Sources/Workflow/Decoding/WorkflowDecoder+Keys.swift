@@ -3,9 +3,10 @@ internal import Syntax
 // Keys in a place where they do not belong: misspelt, foreign, of another place, or not built yet.
 extension WorkflowDecoder {
     mutating func reportStrayKeys(_ reader: inout MappingReader, in place: KeyPlace) {
-        for (key, entry) in reader.laterKeys { reportNotSupported(key, entry) }
         for (key, entry) in reader.entries(outside: place.keys) {
-            if key == .run, place == .group, let steps = reader.take(.steps) {
+            if WorkflowKey.notSupportedYet.contains(key) {
+                reportNotSupported(key, entry)
+            } else if key == .run, place == .group, let steps = reader.take(.steps) {
                 report(
                     .conflictingKeys, "a node has either `run` or `steps`, this one has both", at: entry.key,
                     notes: [.init("`steps` is here", at: steps.key.range)],

@@ -3,7 +3,7 @@ internal import Syntax
 extension WorkflowDecoder {
     /// The less common keys of a place; nil if it has none of them.
     mutating func decodeSettings(_ reader: borrowing MappingReader, in place: KeyPlace) -> Settings? {
-        var keys = reader.present.subtracting(place == .top ? Self.keysOfTop : Self.keysOfBody)
+        var keys = reader.present.subtracting(place == .top ? Self.readElsewhereAtTop : Self.readElsewhere)
         guard !keys.isEmpty else { return nil }
         var fanOut = decodeFanOut(reader, in: place)
         let condition = condition(reader.take(.if))
@@ -25,12 +25,12 @@ extension WorkflowDecoder {
         return said.isEmpty ? nil : Settings(said, values)
     }
 
-    // Keys that are not settings.
-    private static let keysOfBody: KeySet = [.run, .needs, .steps, .onFailure, .finally, .uses, .with, .params]
-    private static let keysOfTop: KeySet = [
-        .version, .name, .description, .default, .params, .secrets, .defaults, .pools, .steps, .onFailure, .finally,
-        .templates, .outputLimit,
+    /// Keys that are not settings.
+    private static let readElsewhere: KeySet = [
+        .version, .default, .needs, .uses, .with, .params, .run, .defaults, .outputLimit, .pools, .templates, .steps,
+        .onFailure, .finally,
     ]
+    private static let readElsewhereAtTop = readElsewhere.union([.name, .description, .secrets])
 
     /// The value of a key in the type of the property of `Settings`; nil if it has no effect.
     private mutating func setting(
@@ -65,7 +65,13 @@ extension WorkflowDecoder {
         case .failFast: failFast(entry)
         case .order: sequenceRange(entry)
         case .undoes: undoneSteps(entry)
-        default: nil
+        // Together, as the fan-out.
+        case .matrix, .items, .variable, .label, .instanceLimit: nil
+        // Of keys that are read elsewhere, or of words below a key.
+        case .version, .stepIDs, .needs, .condition, .bodyName, .arguments, .params, .secrets, .run, .defaults, .size,
+            .pools, .templates, .steps, .hook, .attempts, .factor, .share, .retryReasons, .parameterType, .scalars,
+            .path, .outputType, .outputSource, .literal:
+            nil
         }
     }
 

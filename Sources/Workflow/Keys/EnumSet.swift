@@ -15,8 +15,6 @@ package struct EnumSet<Element: RawRepresentable<UInt8> & Sendable>: Sequence, E
 
     package var isEmpty: Bool { bits == 0 }
 
-    package var count: Int { bits.nonzeroBitCount }
-
     package func contains(_ element: Element) -> Bool { bits & Self.bit(of: element) != 0 }
 
     package mutating func insert(_ element: Element) { bits |= Self.bit(of: element) }
@@ -29,8 +27,6 @@ package struct EnumSet<Element: RawRepresentable<UInt8> & Sendable>: Sequence, E
     package func intersection(_ other: Self) -> Self { Self(bits: bits & other.bits) }
 
     package func subtracting(_ other: Self) -> Self { Self(bits: bits & ~other.bits) }
-
-    package func isDisjoint(with other: Self) -> Bool { bits & other.bits == 0 }
 
     package func makeIterator() -> Iterator { Iterator(bits: bits) }
 

@@ -2,11 +2,13 @@
 package struct KeyDefinition: Sendable {
     /// The word in a file.
     package let word: StaticString
+    /// Empty for a word that is not supported yet.
     package let places: KeyPlaces
     /// True if a group hands its value down to the members that have none of their own.
     package let isHandedDown: Bool
-    /// True if a step with another value runs again in a resume. Of `if`, only its references and its effect after a
-    /// failed need count: each run evaluates it again.
+    /// True if a step with another value runs again in a resume. The digest that `CommandBuilder.definition` makes has
+    /// to include the value; a test compares the two. Of `if`, only its references and its effect after a failed need
+    /// count: each run evaluates it again.
     package let isInDefinition: Bool
     /// True if the key of a fan-out belongs to the whole of it, false if it belongs to each instance.
     package let isOfWhole: Bool
@@ -34,8 +36,6 @@ package struct KeyDefinition: Sendable {
 
     /// A word of version 1 that this program knows, but refuses with an error in every place.
     static func notSupportedYet(_ word: StaticString) -> Self { Self(word, in: [], .text, "") }
-
-    package var isSupported: Bool { !places.isEmpty }
 
     /// The type of the key's value at a place.
     package func type(in place: KeyPlace) -> KeyType {
@@ -74,7 +74,7 @@ package enum KeyPlace: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// A set of places.
+/// A set of places. An option set, whose literals cost nothing: each use of a row of the table makes it.
 package struct KeyPlaces: OptionSet, Sendable {
     package let rawValue: UInt8
 

@@ -1,4 +1,4 @@
-/// The keys of the file format of version 1, in the order in which pages and messages list them.
+/// The keys of the file format of version 1, in the order in which messages and the schema list them.
 ///
 /// `definition` is the table of keys. Everything else is derived from it or compared with it by a test: the keys that
 /// the decoder reads in each place, the keys that a group hands down, the JSON schema, the manual page.

@@ -27,15 +27,16 @@ extension KeyPlace {
 
 /// The parts of the table of keys that every run reads, made in one pass over it.
 private struct KeyIndex {
-    static let shared = KeyIndex()
+    nonisolated(unsafe) static let shared = KeyIndex()
 
     private(set) var notSupportedYet = KeySet()
     private(set) var handedDown = KeySet()
     private(set) var ofWhole = KeySet()
-    /// By place.
-    private(set) var placed = [KeySet](repeating: [], count: KeyPlace.allCases.count)
+    /// By place. This and the next are memory of their own, valid as long as the program runs: the first arrays of
+    /// their types would cost a small run as much as the whole index.
+    let placed: UnsafeMutablePointer<KeySet>
     /// By key.
-    private let words: [StaticString]
+    private let words: UnsafeMutablePointer<StaticString>
     /// The raw values of the keys by the hash of the word, each in its own slot or in the next free one. A workflow has
     /// three keys per step, and for a small run a dictionary costs more to build than all its look-ups.
     private let slots: [UInt8]
@@ -44,13 +45,15 @@ private struct KeyIndex {
     private static let free = UInt8.max
 
     private init() {
-        var words: [StaticString] = []
         var slots = [UInt8](repeating: Self.free, count: Self.slotCount)
         let keys = WorkflowKey.allCases
-        words.reserveCapacity(keys.count)
+        let places = KeyPlace.allCases.count
+        words = .allocate(capacity: keys.count)
+        placed = .allocate(capacity: places)
+        placed.initialize(repeating: [], count: places)
         for key in keys {
             let definition = key.definition
-            if !definition.isSupported { notSupportedYet.insert(key) }
+            if definition.places.isEmpty { notSupportedYet.insert(key) }
             if definition.isHandedDown { handedDown.insert(key) }
             if definition.isOfWhole { ofWhole.insert(key) }
             var places = definition.places.rawValue
@@ -58,12 +61,12 @@ private struct KeyIndex {
                 placed[places.trailingZeroBitCount].insert(key)
                 places &= places - 1
             }
-            words.append(definition.word)
+            (words + Int(key.rawValue)).initialize(to: definition.word)
             var position = Self.slot(of: Self.letters(definition.word))
             while slots[position] != Self.free { position = (position + 1) % Self.slotCount }
             slots[position] = key.rawValue
         }
-        (self.words, self.slots) = (words, slots)
+        self.slots = slots
     }
 
     func key(spelt bytes: UnsafeBufferPointer<UInt8>) -> WorkflowKey? {
