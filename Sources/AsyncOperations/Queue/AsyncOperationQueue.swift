@@ -168,7 +168,7 @@ extension AsyncOperationQueue {
     /// Throws for every end other than a success, and throws the errors of `add` as `refused`. In the body of an
     /// operation of this queue that must end before the new one could start, throws `refused(.wouldWaitForItself)`;
     /// the new operation is then cancelled.
-    public func run<Success: Sendable, Failure: Error>(
+    @inlinable public func run<Success: Sendable, Failure: Error>(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable () async throws(Failure) -> Success
     ) async throws(OperationFailure<Failure>) -> Success {
@@ -176,7 +176,7 @@ extension AsyncOperationQueue {
     }
 
     /// Adds an operation whose body takes a context, and waits for the value that the body returns.
-    @_disfavoredOverload
+    @inlinable @_disfavoredOverload
     public func run<Success: Sendable, Failure: Error>(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
@@ -185,10 +185,17 @@ extension AsyncOperationQueue {
     }
 
     /// Adds `operation` and waits for its value; otherwise like `run` with a body.
-    public func run<Success: Sendable, Failure: Error>(
+    @inlinable public func run<Success: Sendable, Failure: Error>(
         _ operation: AsyncOperation<Success, Failure>
     ) async throws(OperationFailure<Failure>) -> Success {
-        try await operation.value(in: TaskContext()) { () throws(UsageError) in try add(operation) }
+        let end: OperationEnd
+        do throws(UsageError) { end = try await run(operation.core) } catch { throw .refused(error) }
+        return try AsyncOperation<Success, Failure>.result(of: operation.core, end).get()
+    }
+
+    /// Adds an operation and waits for its end, as `run` does.
+    @usableFromInline func run(_ operation: OperationCore) async throws(UsageError) -> OperationEnd {
+        try await operation.end(in: TaskContext()) { () throws(UsageError) in try core.add(operation) }
     }
 
     /// Reports a body of another type than the expected one, which the compiler cannot do with more than one `run`.
