@@ -66,11 +66,13 @@ schema:
 # small ones in every order of events, and a million in one. `check` finds nothing in a thousand sound files of up to a
 # hundred thousand steps, offers no bad edit in ten thousand files with mistakes, and costs in proportion to the file.
 # The library loses nothing: programs of its API under PROOF_INTERLEAVINGS orders of their threads, and PROOF_ROUNDS times
-# on real ones; PROOF_SPLITS of them come to the same in every split and order of their calls. These are the numbers of
-# one run, which takes more than an hour: runs that each begin with another FLOWRUN_PROOF_SEED add up.
+# on real ones; PROOF_SPLITS of them come to the same in every split and order of their calls. PROOF_INPUTS workflows,
+# expressions and journals each, as libFuzzer changes them, trap nothing. These are the numbers of one run, which takes
+# more than an hour: runs that each begin with another FLOWRUN_PROOF_SEED add up.
 PROOF_INTERLEAVINGS ?= 250000
 PROOF_ROUNDS ?= 100000
 PROOF_SPLITS ?= 20000
+PROOF_INPUTS ?= 500000
 PROOF = $(SWIFT) test -c release -Xswiftc -enable-testing -Xswiftc -DFLOWRUN_EXPLORE --scratch-path .build/proof --filter
 
 # One after the other: the rounds on real threads shake every lock, and what runs beside them takes many times longer.
@@ -82,6 +84,7 @@ proof:
 	FLOWRUN_PROOF_INTERLEAVINGS=$(PROOF_INTERLEAVINGS) FLOWRUN_PROOF_SPLITS=$(PROOF_SPLITS) $(PROOF) 'InterleavingTests|SplitTests'
 	FLOWRUN_PROOF_ROUNDS=$(PROOF_ROUNDS) $(PROOF) StressTests
 	$(PYTHON) Tests/Scripts/check_sizes.py .build/proof/release/flowrun
+	$(PYTHON) Tests/Scripts/fuzz.py .build/proof/release/flowrun $(PROOF_INPUTS)
 
 # Nothing survives and nothing is lost: trees of processes, readers, faults and kills, each suite with a table. And real
 # runs keep to the times that `plan` gives.

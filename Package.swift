@@ -115,3 +115,11 @@ let package = Package(
             exclude: ["Kinds", "WorkflowShapes.json"]),
     ]
 )
+
+// Links libFuzzer, so only `Tests/Scripts/fuzz.py` asks for it.
+if Context.environment["FLOWRUN_FUZZING"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzzing", dependencies: ["Basics", "Syntax", "Workflow", "Planning", "RunLog"],
+            path: "Tests/Fuzzing", swiftSettings: settings))
+}
