@@ -92,7 +92,7 @@ struct BoundChains {
         var entries = [Double](repeating: 0, count: count)
         var pending = pendingCounts()
         var dependents = Adjacency()
-        dependents.append(count: count, edges: rows.edges, from: \.prerequisite, to: \.dependent)
+        dependents.append(count: count, edges: rows.edges, from: { $0.prerequisite }, to: { $0.dependent })
         var capped: Set<Int> = []
         var queue = [Self.index(0, .start)]
         queue.reserveCapacity(count * 3)
@@ -149,7 +149,8 @@ struct BoundChains {
                 } else {
                     reach(Self.index(parent, .body), value, from: moment)
                 }
-                for dependent in dependents[OperationID(row)].lazy.map(\.other.row) {
+                for edge in dependents[OperationID(row)] {
+                    let dependent = edge.other.row
                     let reached = value + surcharge(from: row, to: dependent, value, &entries)
                     reach(Self.index(dependent, .start), reached, from: moment)
                 }
