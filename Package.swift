@@ -53,7 +53,7 @@ let package = Package(
         target("Syntax", ["CLibYAML", "Basics"], resources: [.embedInCode("Findings/Explanations")]),
         target("Workflow", ["Basics", "Syntax"]),
         target("WorkflowConversion", ["Syntax", "Workflow"]),
-        target("Planning", ["Basics", "Syntax", "Workflow"]),
+        target("Planning", ["Basics", "Scheduling", "Syntax", "Workflow"]),
         target("Scheduling", [heap]),
         target("AsyncOperations", ["Platform", "Scheduling", heap]),
         target("Processes", ["Basics", "CLinux", heap]),

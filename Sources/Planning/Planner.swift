@@ -1,3 +1,4 @@
+import Scheduling
 package import Syntax
 package import Workflow
 
@@ -48,7 +49,9 @@ package enum Planner {
         if !needs.followFileOrder(workflow.nodes) {
             let graph = DependencyGraph(workflow, needs)
             var reporter = CycleReporter(workflow, needs, graph)
-            for component in graph.cyclicComponents() { findings.add(.error) { reporter.diagnostic(for: component) } }
+            for component in graph.waits.cyclicComponents() {
+                findings.add(.error) { reporter.diagnostic(for: component) }
+            }
         }
 
         if workflow.hasDefault {

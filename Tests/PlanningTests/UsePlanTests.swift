@@ -87,7 +87,7 @@ struct `Inside a body that is used` {
                 "main.yml:8 the parameter `n` is a whole number, found true or false",
                 "main.yml:8 the parameter `s` is a text, found a list",
                 "main.yml:9 the parameter `l` is a list, found a whole number",
-                "main.yml:10 `a` need not have ended when `c` starts",
+                "main.yml:10 expected a step that `c` waits for, found `a`, which may still run when it starts",
             ])
     }
 

@@ -85,8 +85,10 @@ extension DataFlowCheck {
         else { return }
         let near = suggestions.nearest(to: text, among: words)
         report(
-            .valueType, "the other side is never \(Phrase.quoted(text)), it is \(Phrase.alternatives(words))",
-            at: node.range, fix: near.map { .init("write `'\($0)'`") })
+            .valueType,
+            "expected \(Phrase.alternatives(words)), found \(Phrase.quoted(text)), which the other side can never be",
+            at: node.range,
+            fix: .init(near.map { "write `'\($0)'`" } ?? "compare with a value that the other side can have"))
     }
 
     private mutating func firstPresent(_ parts: [ExpressionNode]) -> ValueType {

@@ -364,7 +364,9 @@ extension DataFlowCheck {
         let name = workflow.nodes[waiting].id
         let entry = isDone ? "needs: { \(id.text): done }" : "needs: [\(id.text)]"
         report(
-            .unorderedRead, "`\(id.text)` need not have ended when `\(reader)` starts", at: id.range,
+            .unorderedRead,
+            "expected a step that `\(reader)` waits for, found `\(id.text)`, which may still run when it starts",
+            at: id.range,
             notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
             fix: knowledge.wouldCloseCycle(waiting, needing: row)
                 ? .init(

@@ -1,3 +1,4 @@
+import Scheduling
 import Workflow
 
 /// The needs of every row, including the previous member of a sequence, and the facts that a met need implies about
@@ -55,6 +56,12 @@ struct ResultNeeds {
 
     /// True if every row comes after the rows that it needs.
     var followFileOrder: Bool { (0..<rowCount).allSatisfy { row in edges(of: row).allSatisfy { $0.target < row } } }
+
+    /// Returns the rows in an order in which each comes after those that it needs, without rows that wait for
+    /// themselves and those that need one. O(rows + needs).
+    func awaitedFirst() -> [UInt32] {
+        WaitForGraph(starts: starts, targets: edges.map(\.target)).reversed().waitersFirst()
+    }
 
     func edges(of row: Int) -> ArraySlice<Edge> { edges[Int(starts[row])..<Int(starts[row + 1])] }
 

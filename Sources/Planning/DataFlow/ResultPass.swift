@@ -8,37 +8,10 @@ struct NeedOrder {
     /// Uses the order of the file if it is valid, because a reader is mostly near its result. O(rows + needs).
     init(_ needs: ResultNeeds) {
         let count = needs.rowCount
-        let rows = needs.followFileOrder ? (0..<count).map { UInt32($0) } : Self.sorted(needs)
+        let rows = needs.followFileOrder ? (0..<count).map { UInt32($0) } : needs.awaitedFirst()
         positions = [UInt32](repeating: Self.nowhere, count: count)
         for (position, row) in rows.enumerated() { positions[Int(row)] = UInt32(position) }
         self.rows = rows
-    }
-
-    private static func sorted(_ needs: ResultNeeds) -> [UInt32] {
-        let count = needs.rowCount
-        var waitsFor = (0..<count).map { UInt32(needs.edges(of: $0).count) }
-        var starts = [Int](repeating: 0, count: count + 1)
-        for row in 0..<count { for edge in needs.edges(of: row) { starts[Int(edge.target) + 1] += 1 } }
-        for row in 0..<count { starts[row + 1] += starts[row] }
-        var dependents = [UInt32](repeating: 0, count: starts[count])
-        var next = starts
-        for row in 0..<count {
-            for edge in needs.edges(of: row) {
-                dependents[next[Int(edge.target)]] = UInt32(row)
-                next[Int(edge.target)] += 1
-            }
-        }
-        var rows = (0..<count).filter { waitsFor[$0] == 0 }.map { UInt32($0) }
-        var upcoming = 0
-        while upcoming < rows.count {
-            let row = Int(rows[upcoming])
-            upcoming += 1
-            for dependent in dependents[starts[row]..<starts[row + 1]] {
-                waitsFor[Int(dependent)] -= 1
-                if waitsFor[Int(dependent)] == 0 { rows.append(dependent) }
-            }
-        }
-        return rows
     }
 
     /// True if nothing that the row needs, directly or not, waits for itself.

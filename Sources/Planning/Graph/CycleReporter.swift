@@ -1,4 +1,5 @@
 import Basics
+import Scheduling
 import Syntax
 import Workflow
 
@@ -27,24 +28,22 @@ struct CycleReporter {
     /// Lists every hop of the shortest cycle with its place and reason, then the number of others caught in it, then
     /// the smallest cut.
     mutating func diagnostic(for vertices: [UInt32]) -> Diagnostic {
-        let component = WaitComponent(vertices, of: graph)
-        var finder = CycleFinder(component)
-        let none = [Bool](repeating: false, count: component.edges.count)
-        let found = spending { finder.shortest(without: none, budget: &$0) } ?? []
-        let cycle = fromFirstNeed(found, in: component).filter { component.edges[$0].reason != .ownStart }
-        let hops = cycle.map { hop(component.edges[$0], in: component) }
+        let component = WaitComponent(vertices, of: graph.waits) { edge, vertex in
+            let reason = graph.reason(edge, of: vertex)
+            // A group's own start is not shown as a hop.
+            return WaitComponent.Traits(removal: reason.need, isHop: reason != .ownStart)
+        }
+        let cycle = fromFirstNeed(spending { component.shortestCycle(budget: &$0) }, in: component)
+            .filter(\.traits.isHop)
+        let hops = cycle.map { hop($0, in: component) }
 
-        var notes = told(hops) + sequenceNotes(cycle, in: component)
+        var notes = told(hops) + sequenceNotes(hops)
         let caught = Set(vertices.map { graph.row(of: Int($0)) }).count - Set(hops.map(\.row)).count
         if caught > 0 {
             let subject = caught == 1 ? "step or group is" : "steps or groups are"
             notes.append(Diagnostic.Note("\(caught) more \(subject) caught in it"))
         }
-        let cut = spending { budget in
-            var cutFinder = CutFinder(component, budget: budget)
-            defer { budget = cutFinder.budget }
-            return cutFinder.find()
-        }
+        let cut = spending { component.smallestCut(budget: &$0) }
         notes += cutNotes(cut)
         return Diagnostic(
             .dependencyCycle, message(hops), in: workflow.file, at: hops.first?.range ?? .beginning, notes: notes,
@@ -60,18 +59,20 @@ struct CycleReporter {
     }
 
     /// The cycle rotated to start at the `needs` entry that comes first in the file.
-    private func fromFirstNeed(_ cycle: [Int], in component: WaitComponent) -> [Int] {
-        let first = cycle.indices.min {
-            (component.edges[cycle[$0]].need ?? Int.max, $0) < (component.edges[cycle[$1]].need ?? Int.max, $1)
+    private func fromFirstNeed(_ cycle: [Int], in component: WaitComponent) -> [WaitComponent.Edge] {
+        let edges = cycle.map { component.edges[$0] }
+        let first = edges.indices.min {
+            (edges[$0].traits.removal ?? Int.max, $0) < (edges[$1].traits.removal ?? Int.max, $1)
         }
         guard let first else { return [] }
-        return Array(cycle[first...] + cycle[..<first])
+        return Array(edges[first...] + edges[..<first])
     }
 
     private func hop(_ edge: WaitComponent.Edge, in component: WaitComponent) -> WaitHop {
-        let row = graph.row(of: Int(component.vertices[edge.source]))
+        let vertex = Int(component.vertices[edge.source])
         let target = graph.row(of: Int(component.vertices[edge.target]))
-        return WaitHop(edge.reason, of: row, on: target, in: workflow, needs)
+        let reason = graph.reason(edge.number, of: vertex)
+        return WaitHop(reason, of: graph.row(of: vertex), on: target, in: workflow, needs)
     }
 
     private func message(_ hops: [WaitHop]) -> String {
@@ -99,12 +100,8 @@ struct CycleReporter {
     }
 
     /// Notes on `order: sequence`, one for each group whose order is part of the cycle.
-    private func sequenceNotes(_ cycle: [Int], in component: WaitComponent) -> [Diagnostic.Note] {
-        var groups: Set<Int> = []
-        for index in cycle where component.edges[index].reason == .sequence {
-            let member = graph.row(of: Int(component.vertices[component.edges[index].source]))
-            groups.insert(workflow.nodes[member].parent.row)
-        }
+    private func sequenceNotes(_ hops: [WaitHop]) -> [Diagnostic.Note] {
+        let groups = Set(hops.filter { $0.reason == .sequence }.map { workflow.nodes[$0.row].parent.row })
         return groups.sorted().compactMap { group in
             workflow.nodes[group].settings?.orderRange.map {
                 let name = group == 0 ? "the workflow" : "`\(workflow.path(of: NodeIndex(group)))`"
@@ -113,10 +110,10 @@ struct CycleReporter {
         }
     }
 
-    private func cutNotes(_ cut: CutFinder.Cut) -> [Diagnostic.Note] {
-        let count = cut.entries.count
+    private func cutNotes(_ cut: WaitComponent.Cut) -> [Diagnostic.Note] {
+        let count = cut.removals.count
         let size = cut.isSmallest ? "the smallest cut" : "one possible cut"
-        var notes = cut.entries.prefix(Self.mostCuts).enumerated().map { index, entry in
+        var notes = cut.removals.prefix(Self.mostCuts).enumerated().map { index, entry in
             let text = count == 1 ? size : "\(size), \(index + 1) of \(count) entries"
             return Diagnostic.Note("\(text): \(removal(of: entry))", at: need(entry).need.range)
         }
@@ -124,11 +121,11 @@ struct CycleReporter {
         return notes
     }
 
-    private func fix(_ cut: CutFinder.Cut) -> Diagnostic.Fix? {
-        guard let first = cut.entries.first else { return nil }
-        if cut.entries.count == 1 { return Diagnostic.Fix(removal(of: first)) }
-        let listed = cut.entries.prefix(Self.mostCuts).map(removal).joined(separator: "; ")
-        return Diagnostic.Fix(listed + (cut.entries.count > Self.mostCuts ? "; …" : ""))
+    private func fix(_ cut: WaitComponent.Cut) -> Diagnostic.Fix? {
+        guard let first = cut.removals.first else { return nil }
+        if cut.removals.count == 1 { return Diagnostic.Fix(removal(of: first)) }
+        let listed = cut.removals.prefix(Self.mostCuts).map(removal).joined(separator: "; ")
+        return Diagnostic.Fix(listed + (cut.removals.count > Self.mostCuts ? "; …" : ""))
     }
 
     private func removal(of entry: Int) -> String {
@@ -144,7 +141,8 @@ struct CycleReporter {
 }
 
 /// One hop of a cycle: the reason why something waits, in words.
-struct WaitHop {
+private struct WaitHop {
+    let reason: DependencyGraph.Reason
     /// The definition that waits.
     let row: Int
     let message: String
@@ -154,6 +152,7 @@ struct WaitHop {
     init(_ reason: DependencyGraph.Reason, of row: Int, on target: Int, in workflow: Workflow, _ needs: ResolvedNeeds) {
         let node = workflow.nodes[row]
         let path = workflow.path(of: NodeIndex(row))
+        self.reason = reason
         self.row = row
         switch reason {
         case .need(let entry):
@@ -171,63 +170,5 @@ struct WaitHop {
             message = "`\(path)` ends after its start"
             range = node.range
         }
-    }
-}
-
-/// One strongly connected component as a graph of its own, its vertices numbered from 0 in ascending order.
-struct WaitComponent {
-    struct Edge {
-        let source: Int
-        let target: Int
-        let reason: DependencyGraph.Reason
-
-        /// The index in `ResolvedNeeds.entries` of the entry that made the edge; nil if the layout of the file made
-        /// it.
-        var need: Int? {
-            if case .need(let entry) = reason { entry } else { nil }
-        }
-    }
-
-    /// The numbers of the vertices in the whole graph.
-    let vertices: [UInt32]
-    /// Sorted by source; edges that leave the component are omitted.
-    private(set) var edges: [Edge] = []
-    private(set) var starts: [Int] = [0]
-
-    init(_ vertices: [UInt32], of graph: DependencyGraph) {
-        self.vertices = vertices
-        var local: [UInt32: Int] = [:]
-        local.reserveCapacity(vertices.count)
-        for (index, vertex) in vertices.enumerated() { local[vertex] = index }
-        for (source, vertex) in vertices.enumerated() {
-            for edge in graph.edges(of: Int(vertex)) {
-                guard let target = local[graph.targets[edge]] else { continue }
-                edges.append(Edge(source: source, target: target, reason: graph.reason(edge, of: Int(vertex))))
-            }
-            starts.append(edges.count)
-        }
-    }
-
-    func edges(of vertex: Int) -> Range<Int> { starts[vertex]..<starts[vertex + 1] }
-
-    /// The edges that a change of `needs` can remove, in file order.
-    var needEdges: [Int] {
-        edges.indices.filter { edges[$0].need != nil }.sorted { (edges[$0].need ?? 0) < (edges[$1].need ?? 0) }
-    }
-
-    /// True if the component has no cycle without the removed edges. O(V + E).
-    func isAcyclic(without removed: [Bool]) -> Bool {
-        var waiters = [Int](repeating: 0, count: vertices.count)
-        for (index, edge) in edges.enumerated() where !removed[index] { waiters[edge.target] += 1 }
-        var free = waiters.indices.filter { waiters[$0] == 0 }
-        var count = 0
-        while let vertex = free.popLast() {
-            count += 1
-            for index in edges(of: vertex) where !removed[index] {
-                waiters[edges[index].target] -= 1
-                if waiters[edges[index].target] == 0 { free.append(edges[index].target) }
-            }
-        }
-        return count == vertices.count
     }
 }

@@ -1,4 +1,4 @@
-import Basics
+import Scheduling
 import Workflow
 
 /// The graph of waiting definitions: a step is one vertex, a group has one for its start and one for its end. An edge
@@ -8,7 +8,7 @@ import Workflow
 /// of the group, which itself waits for the group's start. So there is always a shorter cycle without the member.
 ///
 /// Vertex numbers below the number of rows are steps and starts of groups, by row; the ends of groups follow. The
-/// edges of a vertex are adjacent, and their order implies their reason, so that an edge is four bytes.
+/// order of a vertex's edges implies their reason, so nothing is stored for it.
 struct DependencyGraph {
     /// The reason why a vertex waits for another.
     enum Reason: Equatable {
@@ -20,15 +20,16 @@ struct DependencyGraph {
         case sequence
         /// A group ends after its own start; findings do not show this hop.
         case ownStart
+
+        /// The entry; nil if the layout of the file makes the vertex wait.
+        var need: Int? { if case .need(let entry) = self { entry } else { nil } }
     }
 
     private let rows: Int
     private let needStarts: [UInt32]
     /// Groups in file order, without the workflow itself.
     private let groups: [UInt32]
-    /// `starts[vertex]..<starts[vertex + 1]` are the vertex's edges.
-    private(set) var starts: [UInt32] = [0]
-    private(set) var targets: [UInt32] = []
+    let waits: WaitForGraph
 
     init(_ workflow: Workflow, _ needs: ResolvedNeeds) {
         let nodes = workflow.nodes
@@ -45,6 +46,8 @@ struct DependencyGraph {
         rows = nodes.count
         needStarts = needs.starts
 
+        var starts: [UInt32] = [0]
+        var targets: [UInt32] = []
         starts.reserveCapacity(nodes.count + groups.count + 1)
         targets.reserveCapacity(needs.entries.count + 2 * groups.count)
         // The last member of each group so far, for sequences.
@@ -71,94 +74,16 @@ struct DependencyGraph {
             for member in workflow.members(of: NodeIndex(Int(group))) { targets.append(ends[member.row]) }
             starts.append(UInt32(targets.count))
         }
+        waits = WaitForGraph(starts: starts, targets: targets)
     }
-
-    var vertexCount: Int { starts.count - 1 }
 
     /// The definition whose start or end a vertex is.
     func row(of vertex: Int) -> Int { vertex < rows ? vertex : Int(groups[vertex - rows]) }
 
-    /// True if a vertex is a step or the start of a group.
-    func isStart(_ vertex: Int) -> Bool { vertex < rows }
-
-    /// The vertex at which a step or group ends; a step has only one vertex. O(log groups).
-    func end(of row: Int) -> Int {
-        let index = groups.partitioningIndex { $0 >= UInt32(row) }
-        return index < groups.count && Int(groups[index]) == row ? rows + index : row
-    }
-
-    func edges(of vertex: Int) -> Range<Int> { Int(starts[vertex])..<Int(starts[vertex + 1]) }
-
     func reason(_ edge: Int, of vertex: Int) -> Reason {
-        let offset = edge - Int(starts[vertex])
+        let offset = edge - waits.edges(of: vertex).lowerBound
         guard vertex < rows else { return offset == 0 ? .ownStart : .memberEnds }
         let entry = Int(needStarts[vertex]) + offset
         return entry < Int(needStarts[vertex + 1]) ? .need(entry) : .sequence
-    }
-}
-
-extension DependencyGraph {
-    /// Returns the strongly connected components that have a cycle, each in ascending order, ordered by their first
-    /// vertex.
-    func cyclicComponents() -> [[UInt32]] { Self.cyclicComponents(starts: starts, targets: targets) }
-
-    /// Returns the cyclic components of any graph in the form of `starts` and `targets`.
-    ///
-    /// Tarjan's algorithm (Depth-first search and linear graph algorithms, 1972) with its own stack, O(V + E).
-    static func cyclicComponents(starts: [UInt32], targets: [UInt32]) -> [[UInt32]] {
-        let vertexCount = starts.count - 1
-        // The time when a vertex was reached, from 1; 0 means not yet, `settled` means that its component is
-        // complete.
-        let settled = UInt32.max
-        var reached = [UInt32](repeating: 0, count: vertexCount)
-        var lowest = [UInt32](repeating: 0, count: vertexCount)
-        var next = starts
-        var path: [UInt32] = []
-        var open: [UInt32] = []
-        var selfLoops: Set<UInt32> = []
-        var components: [[UInt32]] = []
-        var clock: UInt32 = 0
-
-        for root in 0..<vertexCount where reached[root] == 0 {
-            var entered: UInt32? = UInt32(root)
-            while true {
-                if let vertex = entered {
-                    clock += 1
-                    reached[Int(vertex)] = clock
-                    lowest[Int(vertex)] = clock
-                    path.append(vertex)
-                    open.append(vertex)
-                    entered = nil
-                }
-                guard let last = path.last else { break }
-                let vertex = Int(last)
-                if next[vertex] < starts[vertex + 1] {
-                    let target = targets[Int(next[vertex])]
-                    next[vertex] += 1
-                    if reached[Int(target)] == 0 {
-                        entered = target
-                    } else {
-                        lowest[vertex] = min(lowest[vertex], reached[Int(target)])
-                        if target == last { selfLoops.insert(last) }
-                    }
-                    continue
-                }
-                path.removeLast()
-                if let waiting = path.last { lowest[Int(waiting)] = min(lowest[Int(waiting)], lowest[vertex]) }
-                guard lowest[vertex] == reached[vertex] else { continue }
-                if open.last == last {
-                    open.removeLast()
-                    reached[vertex] = settled
-                    if selfLoops.contains(last) { components.append([last]) }
-                } else {
-                    let first = open.lastIndex(of: last) ?? 0
-                    let component = open[first...].sorted()
-                    open.removeSubrange(first...)
-                    for member in component { reached[Int(member)] = settled }
-                    components.append(component)
-                }
-            }
-        }
-        return components.sorted { $0[0] < $1[0] }
     }
 }

@@ -1,3 +1,4 @@
+import Scheduling
 import Syntax
 import Workflow
 
@@ -248,23 +249,13 @@ struct PassedFailures {
 
     /// An order in which members come before their group, and required rows before the rows that require them.
     private func stopOrder() -> [Int] {
-        var order: [Int] = []
-        var isSeen = [Bool](repeating: false, count: workflow.nodes.count)
-        var path: [(row: Int, rest: ArraySlice<Int>)] = []
-        for root in workflow.nodes.indices.dropFirst() where !isSeen[root] {
-            isSeen[root] = true
-            path.append((root, before(root)[...]))
-            while let last = path.indices.last {
-                guard let next = path[last].rest.popFirst() else {
-                    order.append(path.removeLast().row)
-                    continue
-                }
-                guard !isSeen[next] else { continue }
-                isSeen[next] = true
-                path.append((next, before(next)[...]))
-            }
+        var starts: [UInt32] = [0, 0]
+        var targets: [UInt32] = []
+        for row in workflow.nodes.indices.dropFirst() {
+            targets += before(row).map { UInt32($0) }
+            starts.append(UInt32(targets.count))
         }
-        return order
+        return WaitForGraph(starts: starts, targets: targets).postorder(from: workflow.nodes.indices.dropFirst())
     }
 
     private func before(_ row: Int) -> [Int] {

@@ -91,7 +91,8 @@ struct BoundChains {
         var from = [Int](repeating: -1, count: count * 3)
         var entries = [Double](repeating: 0, count: count)
         var pending = pendingCounts()
-        let dependents = Adjacency(of: rows.edges, count: count)
+        var dependents = Adjacency()
+        dependents.append(count: count, edges: rows.edges, from: { $0.prerequisite }, to: { $0.dependent })
         var capped: Set<Int> = []
         var queue = [Self.index(0, .start)]
         queue.reserveCapacity(count * 3)
@@ -148,9 +149,10 @@ struct BoundChains {
                 } else {
                     reach(Self.index(parent, .body), value, from: moment)
                 }
-                for edge in dependents[row] {
-                    let reached = value + surcharge(from: row, to: edge, value, &entries)
-                    reach(Self.index(edge, .start), reached, from: moment)
+                for edge in dependents[OperationID(row)] {
+                    let dependent = edge.other.row
+                    let reached = value + surcharge(from: row, to: dependent, value, &entries)
+                    reach(Self.index(dependent, .start), reached, from: moment)
                 }
             }
         }
@@ -254,25 +256,5 @@ struct BoundChains {
             count *= rows.rounds[next]
         }
         return count
-    }
-
-    /// The dependents of each row, by row.
-    private struct Adjacency {
-        private var starts: [Int]
-        private var entries: [Int]
-
-        init(of edges: [RowTable.Edge], count: Int) {
-            starts = [Int](repeating: 0, count: count + 1)
-            for edge in edges { starts[edge.prerequisite.row + 1] += 1 }
-            for row in 0..<count { starts[row + 1] += starts[row] }
-            entries = [Int](repeating: 0, count: edges.count)
-            var next = starts
-            for edge in edges {
-                entries[next[edge.prerequisite.row]] = edge.dependent.row
-                next[edge.prerequisite.row] += 1
-            }
-        }
-
-        subscript(row: Int) -> ArraySlice<Int> { entries[starts[row]..<starts[row + 1]] }
     }
 }

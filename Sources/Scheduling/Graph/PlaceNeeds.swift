@@ -69,56 +69,28 @@ struct PlaceNeeds {
     /// Removes edges that would close a ring of starts and ends that wait for each other.
     private func withoutRings(_ edges: [RowTable.Edge]) -> [RowTable.Edge] {
         guard !edges.isEmpty else { return [] }
-        var waits: [Wait] = []
+        var (waiters, awaited): ([UInt32], [UInt32]) = ([], [])
+        func note(_ waiter: Int, waitsFor other: Int) {
+            waiters.append(UInt32(waiter))
+            awaited.append(UInt32(other))
+        }
         for id in (table.firstRow..<table.end).lazy.map({ OperationID($0) }) {
-            waits.append(Wait(waiter: end(id), other: start(id)))
+            note(end(id), waitsFor: start(id))
             guard id != .root, parent(of: id).row >= table.firstRow else { continue }
-            waits.append(Wait(waiter: start(id), other: start(parent(of: id))))
-            waits.append(Wait(waiter: end(parent(of: id)), other: end(id)))
+            note(start(id), waitsFor: start(parent(of: id)))
+            note(end(parent(of: id)), waitsFor: end(id))
         }
         func isNew(_ edge: RowTable.Edge) -> Bool { edge.prerequisite.row >= table.firstRow }
         for edge in table.edges + edges where isNew(edge) {
-            waits.append(Wait(waiter: start(edge.dependent), other: end(edge.prerequisite)))
+            note(start(edge.dependent), waitsFor: end(edge.prerequisite))
         }
-        var isInRing = Array(repeating: true, count: 2 * table.rows.count)
-        peel(&isInRing, waits)
-        peel(&isInRing, waits.map { Wait(waiter: $0.other, other: $0.waiter) })
+        let waits = WaitForGraph(vertexCount: 2 * table.rows.count, sources: waiters, targets: awaited)
+        let isInRing = waits.entangledVertices()
         return edges.filter {
             !isNew($0) || !isInRing[start($0.dependent)] || !isInRing[end($0.prerequisite)]
         }
     }
 
-    private struct Wait {
-        let waiter: Int
-        let other: Int
-    }
-
     private func start(_ id: OperationID) -> Int { 2 * (id.row - table.firstRow) }
     private func end(_ id: OperationID) -> Int { start(id) + 1 }
-
-    /// Repeatedly removes the nodes that wait for no remaining node.
-    private func peel(_ isLeft: inout [Bool], _ waits: [Wait]) {
-        var pending = Array(repeating: 0, count: isLeft.count)
-        var starts = Array(repeating: 0, count: isLeft.count + 1)
-        let waits = waits.filter { isLeft[$0.waiter] && isLeft[$0.other] }
-        for wait in waits {
-            pending[wait.waiter] += 1
-            starts[wait.other + 1] += 1
-        }
-        for node in isLeft.indices { starts[node + 1] += starts[node] }
-        var next = starts
-        var waiters = Array(repeating: 0, count: waits.count)
-        for wait in waits {
-            waiters[next[wait.other]] = wait.waiter
-            next[wait.other] += 1
-        }
-        var free = isLeft.indices.filter { isLeft[$0] && pending[$0] == 0 }
-        while let node = free.popLast() {
-            isLeft[node] = false
-            for waiter in waiters[starts[node]..<starts[node + 1]] {
-                pending[waiter] -= 1
-                if pending[waiter] == 0 { free.append(waiter) }
-            }
-        }
-    }
 }

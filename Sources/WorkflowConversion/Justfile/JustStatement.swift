@@ -47,3 +47,53 @@ struct JustRecipe {
     /// The attributes in `[…]` above it.
     var attributes: [String] = []
 }
+
+extension JustRecipe {
+    /// Reads the logical line that begins a recipe; nil if it does not begin one.
+    init?(header text: String) {
+        guard let colon = Self.outer(":", in: text[...]) else { return nil }
+        var head = text[..<colon]
+        if head.first == "@" { head = head.dropFirst() }
+        let parts = JustReader.parts(of: head, between: " ")
+        guard let name = parts.first, name.allSatisfy(\.isIDCharacter) else { return nil }
+        var parameters: [Parameter] = []
+        for word in parts.dropFirst() {
+            guard let parameter = Parameter(word) else { return nil }
+            parameters.append(parameter)
+        }
+        self.init(name: name, parameters: parameters)
+        var tail = text[text.index(after: colon)...]
+        if let comment = Self.outer("#", in: tail) { tail = tail[..<comment] }
+        let sides = String(tail).cut(at: "&&")
+        needs = Self.dependencies(sides?.before ?? String(tail))
+        followers = Self.dependencies(sides?.after ?? "")
+    }
+
+    private static func dependencies(_ text: String) -> [Dependency] {
+        JustReader.parts(of: text[...], between: " ").map { part in
+            guard part.hasPrefix("("), part.hasSuffix(")") else { return Dependency(name: part, arguments: "") }
+            let inner = part.dropFirst().dropLast().trimmed
+            let name = inner.prefix { !$0.isWhitespace }
+            return Dependency(name: String(name), arguments: inner.dropFirst(name.count).trimmed)
+        }
+    }
+
+    /// The first such character outside of quotes and brackets; nil if there is none.
+    private static func outer(_ wanted: Character, in text: Substring) -> String.Index? {
+        JustReader.unquoted(text).first { $0.depth == 0 && $0.character == wanted }?.index
+    }
+}
+
+extension JustRecipe.Parameter {
+    fileprivate init?(_ word: String) {
+        var rest = word[...]
+        mark = rest.first.flatMap { $0 == "+" || $0 == "*" ? $0 : nil }
+        if mark != nil { rest.removeFirst() }
+        isExported = rest.first == "$"
+        if isExported { rest.removeFirst() }
+        name = String(rest.prefix { $0.isIDCharacter })
+        rest = rest.dropFirst(name.count)
+        guard !name.isEmpty, rest.isEmpty || rest.first == "=" else { return nil }
+        defaultValue = rest.isEmpty ? nil : String(rest.dropFirst())
+    }
+}

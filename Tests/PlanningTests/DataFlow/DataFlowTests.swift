@@ -85,7 +85,10 @@ struct `What a step reads` {
               steps: { a: { run: x } }
               finally: { h: { run: [echo, "${{ steps.make.outputs.v ?? '' }}"] } }
             """)
-        #expect(planned.diagnostics.map(\.message) == ["`make` need not have ended when `h` starts"])
+        #expect(
+            planned.diagnostics.map(\.message) == [
+                "expected a step that `h` waits for, found `make`, which may still run when it starts"
+            ])
         #expect(planned.diagnostics.first?.fix?.description == "add `needs: [make]` to `g`")
     }
 
@@ -96,7 +99,10 @@ struct `What a step reads` {
             a: { needs: [make], run: &say [echo, "${{ steps.make.outputs.v }}"] }
             b: { run: *say }
             """)
-        #expect(planned.diagnostics.map(\.message) == ["`make` need not have ended when `b` starts"])
+        #expect(
+            planned.diagnostics.map(\.message) == [
+                "expected a step that `b` waits for, found `make`, which may still run when it starts"
+            ])
         #expect(planned.diagnostics.first?.notes.first?.message == "`b` has it by an alias")
         #expect(planned.diagnostics.first?.notes.first?.range.map { planned.marked.file.text(in: $0) } == "b")
     }
@@ -172,7 +178,10 @@ struct `What a step reads` {
         ("1️⃣params.flag < true", "FR0406 cannot order true or false and true or false"),
         ("1️⃣steps.a.outputs.n == '3'", "FR0406 cannot compare a whole number and a text"),
         ("1️⃣params.list == 'a'", "FR0406 cannot compare a list and a text"),
-        ("params.channel == 1️⃣'stabel'", "FR0406 the other side is never `stabel`, it is `nightly` or `stable`"),
+        (
+            "params.channel == 1️⃣'stabel'",
+            "FR0406 expected `nightly` or `stable`, found `stabel`, which the other side can never be"
+        ),
         ("!1️⃣params.text", "FR0406 expected true or false, found a text"),
         ("params.flag && 1️⃣params.count", "FR0406 expected true or false, found a whole number"),
         ("steps.maybe.outputs.v ?? 1️⃣[3]", "FR0406 the default is a list and the value before it a text"),
@@ -250,7 +259,8 @@ struct `What a step reads` {
         )
         #expect(
             planned.summary == [
-                "1️⃣ FR0404 `a` need not have ended when `b` starts", "2️⃣ FR0404 `a` need not have ended when `c` starts",
+                "1️⃣ FR0404 expected a step that `b` waits for, found `a`, which may still run when it starts",
+                "2️⃣ FR0404 expected a step that `c` waits for, found `a`, which may still run when it starts",
             ])
         #expect(
             planned.diagnostics.map { $0.fix?.description } == [
@@ -378,7 +388,7 @@ struct `What a step reads` {
         #expect(
             planned.summary.sorted() == [
                 "1️⃣ FR0407 the outcome of the run is known only in `finally` and `on-failure` of the workflow",
-                "2️⃣ FR0404 `a` need not have ended when `clean` starts",
+                "2️⃣ FR0404 expected a step that `clean` waits for, found `a`, which may still run when it starts",
                 "3️⃣ FR0405 `steps.a.outputs.v` may have no value, because `a` may not have succeeded",
             ])
     }
@@ -397,7 +407,7 @@ struct `What a step reads` {
             planned.summary == [
                 "2:22 FR0406 cannot compare a whole number and a text",
                 "1️⃣ FR0405 `steps.b.outputs.v` may have no value, because `b` may not have succeeded",
-                "2️⃣ FR0404 `c` need not have ended when `g` starts",
+                "2️⃣ FR0404 expected a step that `g` waits for, found `c`, which may still run when it starts",
             ])
     }
 
@@ -456,7 +466,7 @@ struct `What a step reads` {
                   given: { type: enum, values: [p, q], required: true }
                   set: { type: enum, values: [p, q], default: p }
                 """)
-        let finding = "FR0406 the other side is never ``, it is `p` or `q`"
+        let finding = "FR0406 expected `p` or `q`, found ``, which the other side can never be"
         #expect(planned.summary == ["1️⃣ \(finding)", "2️⃣ \(finding)"])
     }
 

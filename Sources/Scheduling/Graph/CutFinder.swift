@@ -1,15 +1,8 @@
-/// Finds the fewest `needs` entries whose removal leaves a component without a cycle.
+/// Finds the fewest removable edges without which a component has no cycle.
 ///
 /// This is the minimum feedback arc set, which is NP-hard. The search is exact while its budget lasts, and a
 /// component written by hand is far below it.
 struct CutFinder {
-    struct Cut {
-        /// Indices of `ResolvedNeeds.entries`, in file order.
-        let entries: [Int]
-        /// True if it is certain that fewer entries do not suffice.
-        let isSmallest: Bool
-    }
-
     private let component: WaitComponent
     private var finder: CycleFinder
     private var removed: [Bool]
@@ -28,7 +21,7 @@ struct CutFinder {
         isKept = removed
     }
 
-    mutating func find() -> Cut {
+    mutating func find() -> WaitComponent.Cut {
         let greedy = GreedyCut(component).edges(budget: &budget)
         var isSmallest = greedy.count == 1
         deepening: for size in 1..<max(greedy.count, 1) {
@@ -42,13 +35,14 @@ struct CutFinder {
         return cut(greedy, isSmallest: isSmallest)
     }
 
-    private func cut(_ edges: [Int], isSmallest: Bool) -> Cut {
-        Cut(entries: edges.compactMap { component.edges[$0].need }.sorted(), isSmallest: isSmallest)
+    private func cut(_ edges: [Int], isSmallest: Bool) -> WaitComponent.Cut {
+        WaitComponent.Cut(
+            removals: edges.compactMap { component.edges[$0].traits.removal }.sorted(), isSmallest: isSmallest)
     }
 
     private enum Answer { case found, impossible, unknown }
 
-    /// Looks for a cut of at most `left` further entries. One edge of every cycle has to go, so it tries each `needs`
+    /// Looks for a cut of at most `left` further entries. One edge of every cycle has to go, so it tries each removable
     /// edge of a short one.
     private mutating func search(_ left: Int) -> Answer {
         budget -= component.edges.count
@@ -60,8 +54,8 @@ struct CutFinder {
         guard let cycle = finder.shortest(without: removed, budget: &share) else { return .found }
         budget -= allotted - share
 
-        let candidates = cycle.filter { component.edges[$0].need != nil && !isKept[$0] }
-            .sorted { (component.edges[$0].need ?? 0) < (component.edges[$1].need ?? 0) }
+        let candidates = component.ranked(
+            cycle.filter { component.edges[$0].traits.removal != nil && !isKept[$0] })
         defer { for edge in candidates { isKept[edge] = false } }
         for edge in candidates {
             removed[edge] = true
@@ -75,22 +69,22 @@ struct CutFinder {
     }
 }
 
-/// A set of `needs` edges whose removal leaves no cycle, found in linear time: the edges that lead against an order
-/// of all vertices. The order is the postorder of a depth-first search, adjusted where the layout of the file
-/// (members and their group, sequences) demands it.
-struct GreedyCut {
+/// A set of removable edges without which there is no cycle, found in linear time: those that lead against an order of
+/// all vertices. The order is the postorder of a depth-first search, adjusted where the edges that cannot be removed
+/// demand it.
+private struct GreedyCut {
     private let component: WaitComponent
 
     init(_ component: WaitComponent) { self.component = component }
 
-    /// Returns the edges of the cut in file order. If the budget lasts to try each, none of them can be spared.
+    /// Returns the edges of the cut by rank. If the budget lasts to try each, none of them can be spared.
     func edges(budget: inout Int) -> [Int] {
-        let everything = postorder(from: Array(component.vertices.indices)) { _ in true }
-        let order = postorder(from: everything) { component.edges[$0].need == nil }
+        let everything = component.waits.postorder(from: component.vertices.indices)
+        let order = component.waits.postorder(from: everything) { component.edges[$0].traits.removal == nil }
         var position = [Int](repeating: 0, count: order.count)
         for (index, vertex) in order.enumerated() { position[vertex] = index }
         var removed = [Bool](repeating: false, count: component.edges.count)
-        let cut = component.needEdges.filter {
+        let cut = component.removable.filter {
             position[component.edges[$0].target] >= position[component.edges[$0].source]
         }
         for edge in cut { removed[edge] = true }
@@ -100,39 +94,13 @@ struct GreedyCut {
         return cut.filter { removed[$0] }
     }
 
-    /// Returns the vertices in the postorder of a depth-first search along the chosen edges.
-    private func postorder(from roots: [Int], along isChosen: (Int) -> Bool) -> [Int] {
-        var isReached = [Bool](repeating: false, count: component.vertices.count)
-        var next = component.starts
-        var order: [Int] = []
-        var path: [Int] = []
-        for root in roots where !isReached[root] {
-            isReached[root] = true
-            path.append(root)
-            while let vertex = path.last {
-                guard next[vertex] < component.starts[vertex + 1] else {
-                    order.append(vertex)
-                    path.removeLast()
-                    continue
-                }
-                let edge = next[vertex]
-                next[vertex] += 1
-                let target = component.edges[edge].target
-                guard isChosen(edge), !isReached[target] else { continue }
-                isReached[target] = true
-                path.append(target)
-            }
-        }
-        return order
-    }
-
     private func closesCycle(_ edge: Int, without removed: [Bool], budget: inout Int) -> Bool {
         let goal = component.edges[edge].source
         var isReached = [Bool](repeating: false, count: component.vertices.count)
         var worklist = [component.edges[edge].target]
         while let vertex = worklist.popLast() {
             if vertex == goal { return true }
-            for index in component.edges(of: vertex) where !removed[index] {
+            for index in component.waits.edges(of: vertex) where !removed[index] {
                 budget -= 1
                 let target = component.edges[index].target
                 if !isReached[target] {
