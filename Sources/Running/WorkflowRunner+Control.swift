@@ -30,8 +30,7 @@ extension WorkflowRunner {
         if isNew { send(.suspend) }
         guard freezing, !control.isFrozen else { return isNew }
         control.isFrozen = true
-        freezeTime()
-        freezeSteps()
+        freeze()
         return true
     }
 
@@ -179,17 +178,20 @@ extension WorkflowRunner {
         // If a pause has already frozen everything, it stays frozen.
         defer { clock.refresh() }
         guard !control.isFrozen, outcome == nil else { return stop() }
-        freezeTime()
-        freezeSteps()
+        freeze()
         stop()
         clock.refresh()
-        thawTime()
-        thawSteps()
+        thaw()
         if isTold { recorder.record(.runResumed(source: end)) }
     }
 
-    private func freezeSteps() {
-        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.freeze() }
+    /// The last attempt of each step that has begun and not ended, in the order of the file.
+    private var attemptsInOrder: [StepAttempt] { attempts.values.sorted { $0.row < $1.row } }
+
+    /// Freezes all time limits and everything that runs.
+    private func freeze() {
+        freezeTime()
+        for attempt in attemptsInOrder { attempt.freeze() }
         context.pending.commands.freeze()
         for limit in waitLimits.values { limit.freeze() }
     }
@@ -198,12 +200,12 @@ extension WorkflowRunner {
     private func unfreeze() {
         guard control.isFrozen else { return }
         control.isFrozen = false
-        thawTime()
-        thawSteps()
+        thaw()
     }
 
-    private func thawSteps() {
-        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.thaw() }
+    private func thaw() {
+        thawTime()
+        for attempt in attemptsInOrder { attempt.thaw() }
         context.pending.commands.thaw()
         for limit in waitLimits.values { limit.thaw() }
     }
@@ -231,7 +233,7 @@ extension WorkflowRunner {
     func launchHeldSteps() {
         hasResumed = false
         context.pending.commands.startHeld()
-        for attempt in attempts.values.sorted(by: { $0.row < $1.row }) { attempt.startHeld() }
+        for attempt in attemptsInOrder { attempt.startHeld() }
         starts.resume()
     }
 }
@@ -244,123 +246,39 @@ package enum StepProgress: Sendable, Hashable {
     case ended(StepOutcome)
 }
 
-// Carries out the scheduler's decisions and records them.
-extension WorkflowRunner {
-    func carryOut(_ command: OperationScheduler.Command) {
-        switch command {
-        case .start(let id, let number): startAttempt(number, of: id.planIndex)
-        case .stop(let id, let cause):
-            let traced = state.link(id.planIndex, .cancelled, cause)
-            let attempt = attempts[id.planIndex]?.number ?? 1
-            record(
-                .stepCancelRequested(step: plan.nodes[id.planIndex].id, attempt: attempt, cause: traced),
-                about: id.planIndex)
-            stopAttempt(of: id.planIndex)
-        case .wake(let time): wakeUp(at: time)
-        case .groupStarted(let id, let round): groupHasStarted(id.planIndex, round)
-        case .groupStopping(let id, let cause): groupIsStopping(id.planIndex, cause)
-        case .retrying(let id, let ended, let delay):
-            attempts[id.planIndex]?.isToBeFollowed = true
-            record(state.isRetried(id.planIndex, ended: ended, delay: delay), about: id.planIndex)
-        case .finished(let id, let outcome, let cause): hasFinished(id.planIndex, outcome, cause)
-        case .decide(let id): decide(id.planIndex)
-        case .expand(let id): expand(id.planIndex)
-        case .conclude(let id, let outcome): conclude(id.planIndex, outcome)
-        case .weigh(let id, let outcome): weigh(id.planIndex, outcome)
-        case .withdraw(let id): withdraw(id.planIndex)
-        // Nothing to log: its hook starts.
-        case .groupResumed: break
-        case .startErrand(let errand): context.pending.commands.start(errand)
-        case .suspended: recordPause()
-        case .resumed: noteResumption()
-        case .acquired(let lock, let id):
-            tell(.lockAcquired(name: locks.names[lock.index], by: subject(id.planIndex)), id)
-        case .released(let lock, let id):
-            tell(.lockReleased(name: locks.names[lock.index], by: subject(id.planIndex)), id)
-        case .waiting(let id, let lock):
-            tell(.waiting(subject(id.planIndex), on: lock.map { locks.names[$0.index] }), id)
-        case .ready(let id): tell(.ready(subject(id.planIndex)), id)
-        case .stalled(let waits): isStuck(waits)
-        }
+/// The requests made to a live run from outside, known before the scheduler handles them.
+struct ControlState {
+    /// True once nothing new starts, and the run ends with its hooks when nothing runs any more.
+    var isWindingDown = false
+    /// True once that point is reached.
+    var hasWoundDown = false
+    /// The number of steps that may run at once.
+    var jobs: Int
+    /// True from the request of a pause until its end is requested.
+    private(set) var isPaused = false
+    /// The sources of the last pause and of its end; nil until an end was requested.
+    private(set) var pauser = ""
+    private(set) var resumer: String?
+    /// True if running steps are frozen as long as the pause lasts.
+    var isFrozen = false
+    /// True once the whole run has been requested to end.
+    var isStopping = false
+
+    init(jobs: Int) { self.jobs = jobs }
+
+    /// Returns false if it is already paused.
+    mutating func pause(by source: String) -> Bool {
+        guard !isPaused else { return false }
+        isPaused = true
+        pauser = source
+        return true
     }
 
-    /// Marks the run as lost, whatever the outcomes of its steps. The commands that follow end everything.
-    private func isStuck(_ waits: [OperationScheduler.Wait]) {
-        let hops = waits.map { wait in
-            wait.words(
-                id: { $0 == .root ? "the run" : "`\(plan.nodes[$0.planIndex].id)`" },
-                lock: { "`\(locks.names[$0.index])`" })
-        }
-        let message = "nothing can go on: " + hops.joined(separator: ", ")
-        result.stall = message
-        state.runIsLost(message)
-    }
-
-    private func tell(_ kind: RunEvent.Kind, _ id: OperationID) {
-        if id != .root { record(kind, about: id.planIndex) }
-    }
-
-    private func subject(_ row: PlanIndex) -> Subject {
-        plan.isStep(row) ? .step(plan.nodes[row].id) : .group(plan.nodes[row].id)
-    }
-
-    /// Records an event about a row. One about a group that may be tried again carries the round of that group.
-    private func record(_ kind: RunEvent.Kind, about row: PlanIndex) {
-        recorder.record(kind, round: state.round(about: row))
-    }
-
-    private func groupHasStarted(_ row: PlanIndex, _ round: Int) {
-        // A step without a command is a group to the scheduler.
-        guard !plan.isStep(row) else { return }
-        let event = state.groupHasStarted(row, round: round, at: recorder.elapsed)
-        if round > 0 {
-            // Expressions may have other values now.
-            context.roundBegins(row)
-            builder.forget(row)
-        }
-        if let event { record(event, about: row) }
-    }
-
-    private func groupIsStopping(_ row: PlanIndex, _ cause: OperationCause) {
-        guard !plan.isStep(row) else { return }
-        let event = state.groupIsStopping(
-            row, cause, by: source(of: cause), asking: row == .root ? stepsThatEndWithTheRun : [])
-        guard row == .root else { return record(event, about: row) }
-        recorder.record(event)
-        control.isStopping = true
-        if state.stop(of: .root) == .timeout {
-            result.outcome = .runTimeout
-        } else if cause == .request, signal == nil {
-            result.outcome = .cancelled
-        }
-    }
-
-    /// The steps with an attempt that is not over, in the order of the file; hooks go on.
-    private var stepsThatEndWithTheRun: [PlanIndex] {
-        attempts.filter { !$1.isOver && !plan.isInHook($0) }.keys.sorted()
-    }
-
-    private func source(of cause: OperationCause) -> String {
-        switch cause {
-        case .request: requester
-        case .deadline, .retryDeadline: "timeout"
-        case .stall: "flowrun"
-        default: "fail-fast"
-        }
-    }
-
-    private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
-        withdrawQuestion(about: row)
-        endWaitLimit(of: row)
-        resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
-        guard plan.isStep(row) else {
-            context.pending.forget(row)
-            let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
-            if let event { record(event, about: row) }
-            return
-        }
-        let attempt = attempts.removeValue(forKey: row)
-        if attempt == nil { context.pending.forget(row) }
-        record(state.stepHasFinished(row, outcome, cause, attempt?.end), about: row)
+    /// Returns false if it is not paused.
+    mutating func resume(by source: String) -> Bool {
+        guard isPaused else { return false }
+        isPaused = false
+        resumer = source
+        return true
     }
 }

@@ -286,7 +286,7 @@ package final class WorkflowRunner {
     private func noteResult(of attempt: StepAttempt) {
         var result = RowResult(status: attempt.exitStatus, outputs: attempt.outputs)
         if result.status != .exited(0) { result.shellStatus = attempt.status }
-        if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.keptOutput?.bytes }
+        if keepsStandardOutput(of: attempt.row) { result.standardOutput = attempt.capturedOutput?.bytes }
         state.noteResult(of: attempt.row, result)
     }
 

@@ -76,7 +76,9 @@ extension ResumedRun {
         do throws(SystemError) {
             results = try PastResults(chain, beside: others, outputReads: request.outputReads) { run, place in
                 isWhole = run.run != past.run
-                damage = run.words(of: place) + (isWhole ? ": what only it knows of runs again" : ": everything runs")
+                damage =
+                    run.words(of: place)
+                    + (isWhole ? ": what only it and earlier runs know of runs again" : ": everything runs")
             }
         } catch {
             throw past.unreadable(error)

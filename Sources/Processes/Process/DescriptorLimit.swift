@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The limit on this process' descriptors, and how many of them are for steps.
@@ -35,4 +36,11 @@ package enum DescriptorLimit {
     static func isScarce(_ descriptor: Int32) -> Bool { Int(descriptor) >= allowed / 2 }
 
     private static var kind: __rlimit_resource_t { __rlimit_resource_t(RLIMIT_NOFILE.rawValue) }
+}
+
+/// The resources that the machine has for processes.
+package enum Machine {
+    /// The number of cores this process may use, at least 1; fewer than the machine has if taskset or a container
+    /// says so.
+    package static var usableCores: Int { Int(clinux_usable_cores()) }
 }

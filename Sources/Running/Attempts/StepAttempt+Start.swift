@@ -51,7 +51,7 @@ extension StepAttempt: Starter {
             for: row, words,
             CommandBuilder.Attempt(
                 number: number, round: round, outputFile: outputFile, scriptFile: scriptFile,
-                isRead: keptOutput != nil))
+                isRead: capturedOutput != nil))
         return Launch(command: command, notes: notes, words: words)
     }
 
@@ -181,14 +181,14 @@ extension StepAttempt {
             if let reason { record(.stepRerun(step: step, reason: reason)) }
             return false
         case .restore(let past):
-            if keptOutput != nil, runner.keepsStandardOutput(of: row) {
+            if capturedOutput != nil, runner.keepsStandardOutput(of: row) {
                 let output = runner.resumption!.past.standardOutput(of: step)
                 guard case .known(let bytes) = output else {
                     runner.resumption?.runsAfterAll(row)
                     record(.stepRerun(step: step, reason: output == .changed ? .damage : .result))
                     return false
                 }
-                keptOutput = KeptOutput(bytes)
+                capturedOutput = CapturedOutput(bytes)
             }
             outputs = past.outputs
             isRestored = true

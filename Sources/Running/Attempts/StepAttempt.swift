@@ -26,7 +26,7 @@ final class StepAttempt {
     /// The outputs of the step; only after a success.
     var outputs: [Value.Field] = []
     /// nil if it is not read.
-    var keptOutput: KeptOutput?
+    var capturedOutput: CapturedOutput?
     /// The command at which its script failed; nil if that is not known.
     var failedCommand: FailedCommand?
     /// True if the log reports its start.
@@ -80,7 +80,7 @@ final class StepAttempt {
         began = runner.clock.now
         streams = (StepStream(mask: runner.options.secrets.mask), StepStream(mask: runner.options.secrets.mask))
         if runner.keepsStandardOutput(of: row) || declarations.contains(where: \.isOfStandardOutput) {
-            keptOutput = KeptOutput()
+            capturedOutput = CapturedOutput()
         }
     }
 
@@ -178,7 +178,7 @@ extension StepAttempt: ProcessObserver {
             streams.output.append(bytes) { write($0, $1, to: .output) }
         case .standardOutput:
             // It may write without end.
-            if keptOutput?.append(bytes) == false { stop() }
+            if capturedOutput?.append(bytes) == false { stop() }
             streams.output.append(bytes) { write($0, $1, to: .stdout) }
         case .standardError:
             streams.error.append(bytes) { write($0, $1, to: .stderr) }
@@ -229,7 +229,7 @@ extension StepAttempt: ProcessObserver {
             return fail(error)
         }
         if let error = StepError(ofOutput: ending) { return fail(error) }
-        if keptOutput?.isOverfull == true {
+        if capturedOutput?.isOverfull == true {
             return fail(
                 StepError("wrote more to standard output than the 64 MiB that can be kept for others", kind: .output))
         }
@@ -252,7 +252,7 @@ extension StepAttempt: ProcessObserver {
         if let outputFile { written = try runner.files.take(outputFile, limit: OutputDeclaration.Kind.sizeLimit) }
         do {
             return try declarations.values(
-                inFile: written, standardOutput: keptOutput?.bytes ?? [], hiding: runner.options.secrets)
+                inFile: written, standardOutput: capturedOutput?.bytes ?? [], hiding: runner.options.secrets)
         } catch {
             throw StepError(error.message, kind: .output)
         }
@@ -270,7 +270,7 @@ extension StepAttempt: ProcessObserver {
 }
 
 /// The standard output of a process, kept whole for expressions and outputs.
-struct KeptOutput {
+struct CapturedOutput {
     private(set) var bytes: [UInt8] = []
     /// True if there was more than can be kept; then nothing is.
     private(set) var isOverfull = false

@@ -122,13 +122,10 @@ final class SharedCommands {
     /// wait. `whenGone` is called once the command is gone: at once, unless this row was the last one to wait.
     @discardableResult
     func forget(_ row: PlanIndex, whenGone: (@EventLoopActor () -> Void)? = nil) -> Bool {
-        guard let key = waiters.removeValue(forKey: row)?.key else {
+        let key = waiters.removeValue(forKey: row)?.key
+        guard let key, case .running(let command)? = states[key] else {
             whenGone?()
-            return false
-        }
-        guard case .running(let command)? = states[key] else {
-            whenGone?()
-            return true
+            return key != nil
         }
         let isWanted = waiters.values.contains { $0.key == key }
         // A row that ends only with the command keeps its slot until then.
