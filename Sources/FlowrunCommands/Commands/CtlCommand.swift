@@ -41,6 +41,8 @@ struct CtlCommand {
         isJSON = arguments.value(.format) == "json"
     }
 
+    private static let jobsAllowed = 1...999_999
+
     private static func request(
         _ verb: ControlVerb, _ argument: String?, isStopping: Bool
     ) throws(CommandError) -> ControlRequest {
@@ -50,9 +52,9 @@ struct CtlCommand {
         case .resume: return .resume
         case .cancel: return .cancel(step: argument)
         case .jobs:
-            guard let number = argument.flatMap({ Int($0) }), number >= 1, number < 1_000_000 else {
-                let found = argument.map { "jobs \($0)" } ?? "jobs"
-                throw .usage("\(found): expected how many steps may run at once, at least 1")
+            guard let number = argument.flatMap({ Int($0) }), jobsAllowed.contains(number) else {
+                let found = argument.map { "found `\($0)`" } ?? "found none"
+                throw .usage("`jobs` needs the number of steps that may run at once, 1 to 999,999; \(found)")
             }
             return .jobs(number)
         }

@@ -46,7 +46,7 @@ struct RunSelector {
         }
         if let workflow, isFileNamed {
             guard let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) else {
-                throw .failed("`\(file ?? workflow)` is not being run, says `\(directory.path)`")
+                throw .failed("no live run of `\(file ?? workflow)` in `\(directory.path)`" + list(live))
             }
             return holder.run
         }
@@ -95,13 +95,13 @@ struct RunSelector {
         runs.removeAll { $0.header.parent != nil }
         guard let last = runs.first else {
             throw .failed(
-                "steps of other runs have started all runs of `\(newest.header.file)`; "
-                    + "`\(option) \(newest.run)` asks about the last one")
+                "all runs of `\(newest.header.file)` were started by steps of other runs; "
+                    + "for the last of them, write `\(option) \(newest.run)`")
         }
         let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
         if let holder, let absence = try history.absence(of: holder) {
             throw .failed(
-                "the last run `\(holder.run)` \(absence.words); `\(option) \(last.run)` asks about the one before")
+                "the last run `\(holder.run)` \(absence.words); for the one before, write `\(option) \(last.run)`")
         }
         return runs
     }

@@ -236,7 +236,10 @@ package struct Run {
     }
 
     private var outputLimitWords: String {
-        "there is more output than the run keeps (`output-limit`): of some steps only the end can be shown again"
+        """
+        the steps wrote more than `output-limit` keeps: of some, only the end can be shown again; raise it with \
+        --output-limit
+        """
     }
 
     @EventLoopActor
