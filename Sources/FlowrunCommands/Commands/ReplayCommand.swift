@@ -64,8 +64,7 @@ struct ReplayCommand {
     private func reporter(
         to sink: AnswerSink, _ past: PastRun, _ view: RunView, outputs: any OutputPlaces
     ) -> any Reporter {
-        let isColored = color.isOn(
-            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
+        let isColored = StandardStream.output.isColored(color)
         switch log {
         case .json: return JSONLinesReporter(sink: sink)
         case .quiet:

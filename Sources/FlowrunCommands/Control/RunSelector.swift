@@ -21,13 +21,10 @@ struct RunSelector {
     /// Returns the state directory, and the workflow's name in it; nil if there is no workflow file.
     func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
         let place = StatePlace(file: file, explicit: stateDirectory)
-        for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
-            do throws(StateError) {
-                let directory = try StateDirectory.existing(candidate.path)
-                return (directory, place.name(in: directory))
-            } catch {
-                if !error.isAbsence { throw .failed(error.message) }
-            }
+        do throws(StateError) {
+            if let found = try place.existing() { return found }
+        } catch {
+            throw .failed(error.message)
         }
         throw .failed("no run has left a record here: there is no `\(place.preferred.path)`")
     }

@@ -117,10 +117,7 @@ extension RunRequest {
     }
 
     /// True if standard output gets colours.
-    var colorsOutput: Bool {
-        color.isOn(
-            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
-    }
+    var colorsOutput: Bool { StandardStream.output.isColored(color) }
 }
 
 extension Arguments {
@@ -139,7 +136,7 @@ extension Arguments {
 }
 
 extension String {
-    /// True if the argument is exactly what the caller gave. Swift replaces bytes that are not UTF-8 by U+FFFD, and a
+    /// True if the argument is exactly what the caller gave. Swift replaces bytes that are not UTF-8 with U+FFFD, and a
     /// changed value is worse than none.
     fileprivate var isExactArgument: Bool {
         !unicodeScalars.contains("\u{FFFD}") || CommandWords.areExact

@@ -37,13 +37,10 @@ package final class TextReporter: Reporter {
 
     private let sink: any RecordSink
     private let options: Options
+    private let view: RunView
     private let outputs: (any OutputPlaces)?
     private var text: LogText
     private var summary: RunSummary
-    /// Steps that have a process, in the order of their starts; at most as many as there are jobs.
-    private var running: [String] = []
-    /// Titles of running steps that say more than the id.
-    private var titles: [String: String] = [:]
     private var blocks: [String: OutputBlock] = [:]
     /// The standard error of running commands of `vars`.
     private var valueBlocks: [ValueID: OutputBlock] = [:]
@@ -61,6 +58,7 @@ package final class TextReporter: Reporter {
     /// `outputs` has the places of long outputs, nil if they are not kept. It and `view` receive each event first.
     package init(sink: any RecordSink, view: RunView, options: Options, outputs: (any OutputPlaces)? = nil) {
         self.sink = sink
+        self.view = view
         self.options = options
         self.outputs = outputs
         text = LogText(isColored: options.isColored)
@@ -97,45 +95,34 @@ package final class TextReporter: Reporter {
         case .groupFinished(let group):
             if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
         case .runStarted(let run): text.header(run)
-        case .runCancelRequested(let stopping):
-            text.line(at: event.elapsed, verb: "stopping", .caution, subject: "the run", detail: stopping.words)
-        case .runPaused(let source):
-            text.line(at: event.elapsed, verb: "paused", .caution, subject: "the run", detail: "by \(source)")
-        case .runResumed(let source):
-            text.line(at: event.elapsed, verb: "resumed", .caution, subject: "the run", detail: "by \(source)")
+        case .runCancelRequested(let stopping): writeRun("stopping", stopping.words, at: event.elapsed)
+        case .runPaused(let source): writeRun("paused", "by \(source)", at: event.elapsed)
+        case .runResumed(let source): writeRun("resumed", "by \(source)", at: event.elapsed)
         case .runJobs(let jobs, let source):
-            text.line(
-                at: event.elapsed, verb: "jobs", .caution, subject: "the run",
-                detail: "up to \(jobs) at once by \(source)")
+            writeRun("jobs", "up to \(jobs) at once by \(source)", at: event.elapsed)
         case .warning(let code, let message):
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
         case .runFinished(let run):
             if let shownLast { summary.noteShown(shownLast) }
             summary.write(run, to: &text, flush: flush)
-        case .stepRetry(let step, let attempt, let delay):
-            stop(step)
-            text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
-            if let block = blocks.removeValue(forKey: step) { write(block, of: step) }
-        case .groupRetry(let group, let round, let delay):
-            text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
+        case .stepRetry(let retry):
+            stop(retry.step)
+            text.retryLine(retry.step, "attempt \(retry.attempt)", retry.delay, at: event.elapsed)
+            if let block = blocks.removeValue(forKey: retry.step) { write(block, of: retry.step) }
+        case .groupRetry(let retry):
+            text.retryLine("group \(retry.group)", "round \(retry.round + 1)", retry.delay, at: event.elapsed)
         case .stepStarted(let step):
             live = nil
             shownLast = nil
-            running.append(step.step)
-            if step.name != nil || step.item != nil {
-                titles[step.step] = StepTitle.words(step.step, name: step.name, item: step.item)
-            }
             if let view = step.view, options.output == nil {
                 modes[step.step] = OutputMode(view)
                 if view == .live { straight.insert(step.step) }
             }
             if options.isVerbose { text.verboseLine(event) }
         case .stepRestored(let step):
-            text.line(
-                at: event.elapsed, verb: "restored", .faint,
-                subject: StepTitle.words(step.step, name: step.name, item: step.item))
-        case .stepRerun(let step, let reason):
-            text.line(at: event.elapsed, verb: "again", .faint, subject: step, detail: reason.words)
+            text.line(at: event.elapsed, verb: "restored", .faint, subject: step.title)
+        case .stepRerun(let rerun):
+            text.line(at: event.elapsed, verb: "again", .faint, subject: rerun.step, detail: rerun.reason.words)
         case .valueFinished(let value): write(value, at: event.elapsed)
         case .valueStarted, .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .stepUndoes, .ready, .waiting, .lockAcquired, .lockReleased:
@@ -143,16 +130,18 @@ package final class TextReporter: Reporter {
         }
     }
 
+    private func writeRun(_ verb: String, _ detail: String, at elapsed: Duration) {
+        text.line(at: elapsed, verb: verb, .caution, subject: "the run", detail: detail)
+    }
+
     private func stop(_ step: String) {
         straight.remove(step)
-        if !titles.isEmpty { titles[step] = nil }
         if live?.step == step { live = nil }
-        if let index = running.firstIndex(of: step) { running.remove(at: index) }
     }
 
     private func mode(of step: String) -> OutputMode { modes[step] ?? options.output ?? .grouped }
 
-    private func isAlone(_ step: String) -> Bool { running.count == 1 && running[0] == step }
+    private func isAlone(_ step: String) -> Bool { view.onlyRunning?.step == step }
 
     // MARK: Output
 
@@ -237,7 +226,7 @@ package final class TextReporter: Reporter {
     private func showNow(_ output: StepOutput, of step: String, at elapsed: Duration) {
         var live = self.live.take() ?? LiveOutput(of: step, keepsColors: options.isColored)
         if !live.isAnnounced {
-            text.line(at: elapsed, verb: "running", .faint, subject: titles[step] ?? step)
+            text.line(at: elapsed, verb: "running", .faint, subject: view.onlyRunning?.title ?? step)
             live.isAnnounced = true
         }
         write(output.bytes, through: &live.sanitizer)
