@@ -231,3 +231,14 @@ extension RunEvent.Kind {
         .stepRerun(StepRerun { ($0.step, $0.reason) = (step, reason) })
     }
 }
+
+extension TextReporter.Options {
+    package init(
+        output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false, spoolDirectory: String = "/tmp",
+        logFile: String? = nil, why: String? = nil
+    ) {
+        self.init()
+        (self.output, self.isColored, self.isVerbose) = (output, isColored, isVerbose)
+        (self.spoolDirectory, self.logFile, self.why) = (spoolDirectory, logFile, why)
+    }
+}

@@ -309,9 +309,8 @@ package struct Run {
     private var path: String? { request.file == "-" ? nil : Self.absolute(request.file) }
 
     private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
-        defer { free(current) }
-        return "\(String(cString: current))/\(path)"
+        guard !path.hasPrefix("/"), let current = WorkflowChoice.currentFolder else { return path }
+        return "\(current)/\(path)"
     }
 
     /// The default of `-j`: the cores that this process may use.

@@ -166,11 +166,11 @@ final class RunFiles {
     /// Listens for requests from now until `close`. Returns the reason if that fails; nil on success.
     func serve(_ answer: @escaping ControlServer.Answer) -> String? {
         if lock == nil { directory.removeStaleSockets() }
-        do throws(ControlSocketError) {
+        do throws(SystemError) {
             server = try ControlServer(of: run, in: directory, answer: answer)
             return nil
         } catch {
-            return "cannot make a socket in `\(directory.path)`: \(SystemError(error.errno).words)"
+            return "cannot make a socket in `\(directory.path)`: \(error.words)"
         }
     }
 

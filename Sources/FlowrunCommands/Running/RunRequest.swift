@@ -7,17 +7,13 @@ internal import Workflow
 
 /// The request of one `flowrun run`.
 package struct RunRequest: Sendable {
-    package enum Log: String, Sendable, CaseIterable {
-        case text, json, quiet
-    }
-
     /// The workflow file and the steps of it.
     let choice: WorkflowChoice
     /// The options of the runner. Values, secrets and results of past runs are added once the workflow is read.
     var options = RunOptions()
     /// In the order of the command line.
     var parameters: [Assignment] = []
-    package var log = Log.text
+    package var log = LogForm.text
     package var logFile: String?
     package var output: OutputMode?
     package var progress = ProgressMode.auto

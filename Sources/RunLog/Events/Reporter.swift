@@ -7,10 +7,15 @@ package protocol Reporter: AnyObject {
     /// `elapsed` is measured from the start of the run. Returns the time of the next call on the same clock, or nil
     /// if only events matter.
     func tick(at elapsed: Duration) -> Duration?
+
+    /// True once a step's output could not be read back to be shown.
+    var lostOutput: Bool { get }
 }
 
 extension Reporter {
     package func tick(at elapsed: Duration) -> Duration? { nil }
+
+    package var lostOutput: Bool { false }
 }
 
 /// A long text that is made piece by piece: passes the next record to the closure and returns true; after the last

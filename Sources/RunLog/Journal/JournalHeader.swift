@@ -46,27 +46,35 @@ package struct JournalHeader: RecordFields, Sendable, Equatable {
     package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
         var (version, event, clock) = (RecordVersion(), Self.event, RecordTime(microseconds: time))
         var (count, origin, sharedMark) = (Optional(number), Optional(origin), mark.map(Int.init))
-        visitor.field("v", &version, "")
-        visitor.field("event", &event, "")
-        visitor.field("run", &run, "")
-        visitor.field("file", &file, "")
-        visitor.field("path", &path, "")
-        visitor.field("workflow", &workflow, "")
-        visitor.field("time", &clock, "")
-        visitor.field("number", &count, "")
-        visitor.field("parent", &parent, "")
-        visitor.field("key", &key, "")
-        visitor.field("targets", &targets, "")
-        visitor.field("params", &params, "")
-        visitor.field("resumes", &resumes, "")
-        visitor.field("origin", &origin, "")
-        visitor.field("mark", &sharedMark, "")
-        visitor.field("log_file", &logFile, "")
-        visitor.field("folder", &folder, "")
-        visitor.field("why", &why, "")
+        visitor.field("v", &version)
+        visitor.field("event", &event)
+        visitor.field("run", &run)
+        visitor.field("file", &file)
+        visitor.field("path", &path)
+        visitor.field("workflow", &workflow)
+        visitor.field("time", &clock)
+        visitor.field("number", &count)
+        visitor.field("parent", &parent)
+        visitor.field("key", &key)
+        visitor.field("targets", &targets)
+        visitor.field("params", &params)
+        visitor.field("resumes", &resumes)
+        visitor.field("origin", &origin)
+        visitor.field("mark", &sharedMark)
+        visitor.field("log_file", &logFile)
+        visitor.field("folder", &folder)
+        visitor.field("why", &why)
         guard Visitor.isReader else { return }
         if event != Self.event { visitor.fail() }
         (time, number, first) = (clock.microseconds, count ?? 0, origin == run ? nil : origin)
         mark = sharedMark.flatMap(UInt64.init(exactly:))
+    }
+}
+
+extension RecordVisitor where Self: ~Copyable {
+    /// Visits a field of a record that no schema describes.
+    @inline(__always)
+    fileprivate mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value) {
+        field(name, &value, FieldRule(""))
     }
 }
