@@ -181,8 +181,11 @@ extension WorkflowRunner {
             do {
                 let rows = try state.expand(row, over: value) { options.secrets.masked($0) != $0 }
                 for added in rows where plan.isStep(added) {
-                    recorder.record(
-                        .stepAdded(step: plan.nodes[added].id, by: plan.nodes[row].id), round: state.round(of: added))
+                    let event = StepAdded { event in
+                        event.step = plan.nodes[added].id
+                        event.fanOut = plan.nodes[row].id
+                    }
+                    recorder.record(.stepAdded(event), round: state.round(of: added))
                 }
                 return OperationGraph(rows, of: plan, options: options, locks: locks)
             } catch {

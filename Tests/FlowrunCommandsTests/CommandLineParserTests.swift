@@ -131,7 +131,7 @@ import Testing
 
     @Test func `an option takes exactly the words that its command knows`() {
         func words(_ name: Option.Name) -> [String]? { Option.all.first { $0.name == name }?.words }
-        #expect(words(.log) == RunRequest.Log.allCases.map(\.rawValue))
+        #expect(words(.log) == LogForm.allCases.map(\.rawValue))
         #expect(words(.output) == OutputMode.allCases.map(\.rawValue))
         #expect(words(.progress) == ProgressMode.allCases.map(\.rawValue))
         #expect(words(.color) == ColorMode.allCases.map(\.rawValue))

@@ -1,5 +1,6 @@
 import FlowrunTestSupport
 import Glibc
+import RunLog
 import Testing
 import Workflow
 

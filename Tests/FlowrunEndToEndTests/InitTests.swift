@@ -48,7 +48,7 @@ struct InitTests {
         for arguments in [["init"], ["init", "--from", "Makefile"], ["init", "-o", name]] {
             try await test.start(arguments).finish().expect(
                 exit: 1, stdout: "",
-                stderr: "flowrun: `\(name)` is there already, and is not replaced; `-o FILE` names another file\n")
+                stderr: "flowrun: `\(name)` exists and is not replaced; name another file with `-o FILE`\n")
         }
         #expect(try test.contents(of: name) == "mine\n")
         try await test.run("init", "-o", "other.yml").expect(exit: 0)

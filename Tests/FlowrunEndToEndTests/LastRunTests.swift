@@ -105,7 +105,9 @@ struct LastRunTests {
         try await test.run("outer.yml", environment: flowrun).expect(exit: 0)
         let only = try await test.ask("why", "b", "--file", "workflow.yml")
         only.expect(exit: 1, stdout: "")
-        only.expect(stderr: "steps of other runs have started all runs of `workflow.yml`; `--run ")
+        only.expect(
+            stderr:
+                "all runs of `workflow.yml` were started by steps of other runs; for the last of them, write `--run ")
         try await test.run("workflow.yml").expect(exit: 1)
         let own = try #require(try await runs(test, "workflow.yml").first?["run"]?.string)
         try test.write("5", to: "code")
@@ -137,7 +139,9 @@ struct LastRunTests {
         try #require(truncate(test.path(".flowrun/runs/\(killed)/journal.jsonl"), written) == 0)
         let why = try await test.ask("why", "b")
         why.expect(exit: 1)
-        why.expect(stderr: "the last run `\(killed)` was killed before its first step; `--run \(first)` asks")
+        why.expect(
+            stderr:
+                "the last run `\(killed)` was killed before its first step; for the one before, write `--run \(first)`")
         _ = try takeRan(test)
         let log = try await test.start(["workflow.yml", "--log", "json", "--resume"]).finish().log()
         #expect(log.first("run.started")?["resumes"]?.string == first)
@@ -161,7 +165,7 @@ struct LastRunTests {
             to: ".flowrun/workflow.yml.lock")
         try FileManager.default.removeItem(atPath: test.path(".flowrun/runs/\(killed)"))
         let short = "run `\(killed)` was killed before its first step; "
-        try await test.ask("why", "b").expect(stderr: "the last \(short)`--run \(first)` asks about the one before")
+        try await test.ask("why", "b").expect(stderr: "the last \(short)for the one before, write `--run \(first)`")
         for words in [["why", "b", "--run", killed], ["replay", killed]] {
             try await test.start(words).finish().expect(stderr: "the \(short)`flowrun runs` lists what is kept")
         }

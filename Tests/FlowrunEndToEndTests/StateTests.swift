@@ -344,11 +344,12 @@ struct StateTests {
         answer.expect(stderr: "has no journal of a run")
         try await test.run("workflow.yml").expect(exit: 1)
         try await test.run("workflow.yml", "--no-journal").expect(exit: 1)
-        try await test.ask("why", "a").expect(stderr: "left no journal, as with --no-journal; `--run ")
+        let why = try await test.ask("why", "a")
+        why.expect(stderr: "left no journal, as with --no-journal; for the one before, write `--run ")
         let replay = try await test.ask("replay")
         replay.expect(exit: 1, stdout: "")
         let before = try #require(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs")).first)
-        replay.expect(stderr: "`flowrun replay \(before)` asks about the one before")
+        replay.expect(stderr: "for the one before, write `flowrun replay \(before)`")
         try await test.ask("replay", before).expect(exit: 0)
     }
 

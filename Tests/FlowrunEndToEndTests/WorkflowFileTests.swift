@@ -68,7 +68,7 @@ struct WorkflowFileTests {
             try await test.start(words).finish().expect(stdout: "other: failure")
         }
         try await test.run("why", "other").expect(stderr: "of `flowrun.yml` had no step or group `other`")
-        try await test.run("ctl", "other.yml", "status").expect(stderr: "`other.yml` is not being run")
+        try await test.run("ctl", "other.yml", "status").expect(stderr: "no live run of `other.yml`")
     }
 
     @Test func `a live run is that of flowrun.yml, even beside others`() async throws {

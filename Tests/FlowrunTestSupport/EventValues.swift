@@ -207,3 +207,38 @@ extension StepOutput {
         self.init(.step(step), attempt: attempt, stream: stream, bytes: bytes, isPartial: isPartial)
     }
 }
+
+extension RunEvent.Kind {
+    package static func groupStarted(group: String) -> Self { .groupStarted(GroupStarted { $0.group = group }) }
+
+    package static func groupRetry(group: String, round: Int, delay: Duration) -> Self {
+        .groupRetry(GroupRetry { ($0.group, $0.round, $0.delay) = (group, round, delay) })
+    }
+
+    package static func stepAdded(step: String, by fanOut: String) -> Self {
+        .stepAdded(StepAdded { ($0.step, $0.fanOut) = (step, fanOut) })
+    }
+
+    package static func stepAttempt(step: String, attempt: Int, status: ExitStatus) -> Self {
+        .stepAttempt(AttemptExit { ($0.step, $0.attempt, $0.status) = (step, attempt, status) })
+    }
+
+    package static func stepRetry(step: String, attempt: Int, delay: Duration) -> Self {
+        .stepRetry(StepRetry { ($0.step, $0.attempt, $0.delay) = (step, attempt, delay) })
+    }
+
+    package static func stepRerun(step: String, reason: RerunReason) -> Self {
+        .stepRerun(StepRerun { ($0.step, $0.reason) = (step, reason) })
+    }
+}
+
+extension TextReporter.Options {
+    package init(
+        output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false, spoolDirectory: String = "/tmp",
+        logFile: String? = nil, why: String? = nil
+    ) {
+        self.init()
+        (self.output, self.isColored, self.isVerbose) = (output, isColored, isVerbose)
+        (self.spoolDirectory, self.logFile, self.why) = (spoolDirectory, logFile, why)
+    }
+}

@@ -34,16 +34,22 @@ struct Arguments {
 
     /// Returns the value of an option as a duration; nil if it is not given.
     func duration(_ name: Option.Name) throws(CommandError) -> Duration? {
-        guard let given = given.last(where: { $0.option.name == name }), let text = given.value else { return nil }
-        if let duration = Duration(workflowText: text) { return duration }
-        throw .usage("\(given.option.spelling) \(text): expected a duration such as 90s, 10m or 1h30m")
+        try value(name, expected: "a duration such as 90s, 10m or 1h30m") { Duration(workflowText: $0) }
     }
 
     /// Returns the value of an option as a size in bytes; nil if it is not given.
     func size(_ name: Option.Name) throws(CommandError) -> Int? {
+        try value(name, expected: SizeText.expected) { text in
+            if case .size(let size) = SizeText.read(text) { size } else { nil }
+        }
+    }
+
+    private func value<Value>(
+        _ name: Option.Name, expected: String, _ read: (String) -> Value?
+    ) throws(CommandError) -> Value? {
         guard let given = given.last(where: { $0.option.name == name }), let text = given.value else { return nil }
-        if case .size(let size) = SizeText.read(text) { return size }
-        throw .usage("\(given.option.spelling) \(text): expected \(SizeText.expected)")
+        if let value = read(text) { return value }
+        throw .usage("\(given.option.spelling) \(text): expected \(expected)")
     }
 
     /// Returns the value of `--jobs`; nil if it is not given.

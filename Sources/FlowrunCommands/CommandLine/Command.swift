@@ -71,8 +71,8 @@ package enum Command: String, CaseIterable, Sendable {
             """
             Requests:
               status       what runs, what waits, and how many have ended
-              pause        start nothing new; with --stop, what runs stands still too
-              resume       go on
+              pause        start nothing new; with --stop, also stop what runs
+              resume       end the pause
               cancel STEP  end a step or group; without STEP the whole run
               jobs N       how many steps may run at once from now on
             """
@@ -83,10 +83,10 @@ package enum Command: String, CaseIterable, Sendable {
             """
         case .`init`:
             """
-            Looks at what is in the folder and writes a flowrun.yml to start from. With
-            --from it converts a Makefile, a Taskfile, a justfile or a GitHub workflow:
-            what cannot be said becomes a comment with its line. A file that is there
-            is never replaced.
+            Writes a flowrun.yml to start from, made for the files of this folder. With
+            --from it converts a Makefile, a Taskfile, a justfile or a GitHub workflow;
+            what flowrun has no key for becomes a comment that names the source line.
+            Never replaces an existing file.
             """
         case .explain: "Without a code: all codes and what they are about."
         case .completion:
@@ -103,7 +103,7 @@ package enum Command: String, CaseIterable, Sendable {
             """
         case .replay:
             """
-            Of a run that was killed: everything up to there.
+            For a run that was killed, shows everything up to that moment.
             """
         case .plan, .graph, .list, .runs: ""
         }

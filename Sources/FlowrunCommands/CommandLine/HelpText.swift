@@ -55,7 +55,7 @@ enum HelpText {
             ? "  \(name)\n\(String(repeating: " ", count: column))\(lines)\n" : head.padded(to: column) + lines + "\n"
     }
 
-    /// Wraps a text at blanks and indents all lines but the first, which is assumed to begin at `column`.
+    /// Wraps a text at spaces and indents all lines but the first, which is assumed to begin at `column`.
     private static func wrapped(_ text: String, from column: Int) -> String {
         var result = ""
         var used = column

@@ -109,7 +109,7 @@ package final class Option: Sendable {
             .color, nil, "--color", .required("WHEN", .words(["auto", "always", "never"])), [.run, .check, .replay],
             "Colours: auto, always or never."),
         Option(.run, nil, "--run", .required("ID", .records), [.why], "The id of the run (default: the last one)."),
-        Option(.stop, nil, "--stop", .none, [.ctl], "With pause: stop what runs where it is."),
+        Option(.stop, nil, "--stop", .none, [.ctl], "With pause: also stop what runs, until resume."),
         Option(
             .stateDirectory, nil, "--state-dir", .required("FOLDER", .folders),
             [.run, .plan, .ctl, .why, .runs, .replay],
@@ -145,7 +145,7 @@ package final class Option: Sendable {
             "Order ready steps by the longest path in steps, not by past durations."),
         Option(
             .resume, nil, "--resume", .optional("RUN", .records), [.run],
-            "Take over what the last run, or RUN, has finished; run the rest."),
+            "Restore what the last run, or RUN, has finished; run the rest."),
         Option(
             .from, nil, "--from", .required("STEP", .steps), isRepeatable: true, [.run],
             "Resume, but run STEP and all its dependents again."),

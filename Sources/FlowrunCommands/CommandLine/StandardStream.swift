@@ -49,9 +49,12 @@ struct StandardStream {
 
     /// Returns findings as text for this stream.
     func drawn(_ diagnostics: [Diagnostic], color: ColorMode = .auto) -> String {
-        let isColored = color.isOn(
-            for: stream, onTerminal: TerminalDevice.isTerminal(descriptor), environment: environmentVariable)
-        return DiagnosticRenderer(color: isColored).render(diagnostics)
+        DiagnosticRenderer(color: isColored(color)).render(diagnostics)
+    }
+
+    /// True if text for this stream gets colours.
+    func isColored(_ color: ColorMode) -> Bool {
+        color.isOn(for: stream, onTerminal: TerminalDevice.isTerminal(descriptor), environment: environmentVariable)
     }
 
     /// Writes a command's answer. Throws if it cannot be written whole, because half an answer may look complete.

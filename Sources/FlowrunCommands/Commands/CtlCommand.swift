@@ -41,6 +41,8 @@ struct CtlCommand {
         isJSON = arguments.value(.format) == "json"
     }
 
+    private static let jobsAllowed = 1...999_999
+
     private static func request(
         _ verb: ControlVerb, _ argument: String?, isStopping: Bool
     ) throws(CommandError) -> ControlRequest {
@@ -50,9 +52,9 @@ struct CtlCommand {
         case .resume: return .resume
         case .cancel: return .cancel(step: argument)
         case .jobs:
-            guard let number = argument.flatMap({ Int($0) }), number >= 1, number < 1_000_000 else {
-                let found = argument.map { "jobs \($0)" } ?? "jobs"
-                throw .usage("\(found): expected how many steps may run at once, at least 1")
+            guard let number = argument.flatMap({ Int($0) }), jobsAllowed.contains(number) else {
+                let found = argument.map { "found `\($0)`" } ?? "found none"
+                throw .usage("`jobs` needs the number of steps that may run at once, 1 to 999,999; \(found)")
             }
             return .jobs(number)
         }
@@ -69,4 +71,45 @@ struct CtlCommand {
         guard let status = RunStatus(fields) else { throw selector.unintelligible(live) }
         try StandardStream.output.deliver(.lines(StatusPrinter(status).text))
     }
+}
+
+/// The state of a live run as text for users.
+struct StatusPrinter {
+    private static let waitingNamed = 8
+
+    private let status: RunStatus
+
+    init(_ status: RunStatus) { self.status = status }
+
+    /// Whole lines: the run, each running step, the waiting steps, the counts of the ended ones.
+    var text: String {
+        var lines = ["\(status.file): \(state) (run \(status.run))"]
+        for step in status.running {
+            let attempt = step.attempt > 1 ? ", attempt \(step.attempt)" : ""
+            lines.append("  \(step.state.rawValue)  \(step.step)  \(seconds(step.duration))\(attempt)")
+        }
+        for value in status.values {
+            lines.append("  \(value.state.rawValue)  \(value.value.words)  \(seconds(value.duration))")
+        }
+        if !status.waiting.isEmpty {
+            let named = status.waiting.prefix(Self.waitingNamed).joined(separator: ", ")
+            let more = status.waiting.count - Self.waitingNamed
+            lines.append("  waiting  \(named)" + (more > 0 ? " and \(more) more" : ""))
+        }
+        let counts = status.counts.words
+        lines.append("  ended    " + (counts.isEmpty ? "none" : counts.joined(separator: ", ")))
+        return lines.map { $0.asOneLine + "\n" }.joined()
+    }
+
+    private var state: String {
+        if let outcome = status.outcome { return "over, \(outcome.rawValue), but its log is still being written" }
+        let elapsed = seconds(status.elapsed)
+        let state =
+            status.isStopping
+            ? "stopping, \(elapsed) after its start"
+            : status.isPaused ? "paused, \(elapsed) after its start" : "running for \(elapsed)"
+        return "\(state), up to \(status.jobs) at once"
+    }
+
+    private func seconds(_ duration: Duration) -> String { "\(duration.components.seconds)s" }
 }

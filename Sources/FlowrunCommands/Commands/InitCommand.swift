@@ -24,7 +24,7 @@ struct InitCommand {
         let path = destination ?? Self.place(besides: source)
         // Checked before anything is read, so that the error does not depend on the content.
         if path != "-", let existing = existing(path) {
-            throw .failed("`\(existing)` is there already, and is not replaced; `-o FILE` names another file")
+            throw .failed("`\(existing)` exists and is not replaced; name another file with `-o FILE`")
         }
         let (draft, lines) = if let source { try converted(source) } else { looked() }
         guard path != "-" else {

@@ -7,18 +7,17 @@ struct ReplayCommand {
     /// nil for the last one.
     private let run: String?
     private let selector: RunSelector
-    private let log: RunRequest.Log
-    private let output: OutputMode?
-    private let color: ColorMode
-    private let isVerbose: Bool
+    private let log: LogForm
+    private var options = TextReporter.Options()
 
     init(_ arguments: Arguments) {
         run = arguments.operands.first
         selector = RunSelector(arguments, operand: nil)
         log = arguments.choice(.log) ?? .text
-        output = arguments.choice(.output)
-        color = arguments.choice(.color) ?? .auto
-        isVerbose = arguments.has(.verbose)
+        options.output = arguments.choice(.output)
+        options.isColored = StandardStream.output.isColored(arguments.choice(.color) ?? .auto)
+        options.isVerbose = arguments.has(.verbose)
+        options.spoolDirectory = environmentVariable("TMPDIR") ?? options.spoolDirectory
     }
 
     func callAsFunction() throws(CommandError) {
@@ -26,7 +25,10 @@ struct ReplayCommand {
         let journal = try past.openJournal()
         let sink = AnswerSink()
         let view = RunView()
-        let reporter = reporter(to: sink, past, view, outputs: journal)
+        var options = options
+        options.logFile = past.header.logFile
+        options.why = past.header.why
+        let reporter = log.reporter(to: sink, view: view, options, outputs: journal)
         while sink.failure == nil,
             journal.next({ event in
                 view.report(event)
@@ -59,26 +61,6 @@ struct ReplayCommand {
         let size = rest.reduce(0) { $0 + $1.size }
         let more = rest.isEmpty ? [] : ["\(size.counted("byte")) of \(rest.count.counted("other"))"]
         return "output was not kept: \((named + more).joined(separator: ", "))"
-    }
-
-    private func reporter(
-        to sink: AnswerSink, _ past: PastRun, _ view: RunView, outputs: any OutputPlaces
-    ) -> any Reporter {
-        let isColored = color.isOn(
-            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
-        switch log {
-        case .json: return JSONLinesReporter(sink: sink)
-        case .quiet:
-            return QuietReporter(
-                sink: sink, view: view, isColored: isColored, logFile: past.header.logFile, outputs: outputs)
-        case .text:
-            return TextReporter(
-                sink: sink, view: view,
-                options: TextReporter.Options(
-                    output: output, isColored: isColored, isVerbose: isVerbose,
-                    spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: past.header.logFile,
-                    why: past.header.why), outputs: outputs)
-        }
     }
 }
 

@@ -27,40 +27,28 @@ struct RunsCommand {
             line += "  \(state.word.padded(to: width))"
             line += "  " + (state.end.map { TimeText.duration($0.duration) } ?? "").padded(to: 9)
             line += "  \(run.header.file)"
-            if let end = state.end { line += "  \(counts(end.counts))" }
-            while line.last == " " { line.removeLast() }
-            return line.asOneLine + "\n"
+            if let end = state.end { line += "  \(end.counts.words.joined(separator: ", "))" }
+            return line.withoutEndSpaces.asOneLine + "\n"
         }.joined()
     }
 
-    private func counts(_ counts: OutcomeCounts) -> String {
-        StepOutcome.allCases.compactMap { counts[$0] > 0 ? "\(counts[$0]) \($0.rawValue)" : nil }
-            .joined(separator: ", ")
-    }
-
     private func json(_ runs: [PastRun]) -> String {
-        var json = JSONWriter()
-        json.array { json in
-            for run in runs {
-                let state = run.state
-                json.object { json in
-                    json.field("run", run.run)
-                    json.field("file", run.header.file)
-                    json.field("path", run.header.path)
-                    json.timestamp("time", microseconds: run.header.time)
-                    json.field("state", state.word)
-                    json.field("duration", state.end?.duration)
-                    guard let end = state.end else { return json.null("counts") }
-                    json.object("counts") { json in
-                        end.counts.forEach { outcome, count in
-                            json.key(outcome.rawValue)
-                            json.value(count)
-                        }
+        JSONWriter.line { json in
+            json.array { json in
+                for run in runs {
+                    let state = run.state
+                    json.object { json in
+                        json.field("run", run.run)
+                        json.field("file", run.header.file)
+                        json.field("path", run.header.path)
+                        json.timestamp("time", microseconds: run.header.time)
+                        json.field("state", state.word)
+                        json.field("duration", state.end?.duration)
+                        guard let end = state.end else { return json.null("counts") }
+                        end.counts.write("counts", to: &json, isJournal: false)
                     }
                 }
             }
         }
-        json.newline()
-        return json.text
     }
 }

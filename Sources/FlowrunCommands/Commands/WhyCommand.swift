@@ -45,7 +45,7 @@ struct WhyCommand {
             if let failure = journal.failure { throw past.unreadable(failure) }
             let damage = journal.damage.map(past.words)
             if var report = view.report(of: step) {
-                if let damage { StandardStream.error.say("\(damage): what came behind that is not known") }
+                if let damage { StandardStream.error.say("\(damage): the rest of the run is unknown") }
                 if report.outcome == nil {
                     report.state = damage == nil ? PastRun.State.interrupted.word : "not known"
                 }
@@ -53,7 +53,7 @@ struct WhyCommand {
                     .lines(report.text(file: journal.file(ofStep:), view.report(of:))))
             }
             let limit =
-                damage.map { " as far as that is known: \($0)" }
+                damage.map { ", as far as its journal can be read: \($0)" }
                 ?? (journal.isFinished ? "" : " before it was interrupted")
             missing =
                 missing
@@ -62,7 +62,8 @@ struct WhyCommand {
                         + (suggestion(among: view.ids).map { "; did you mean `\($0)`?" } ?? ""))
             if past.header.targets.isEmpty || !journal.isFinished { break }
         }
-        throw missing ?? .failed("no run of `\(selector.file ?? "this folder")` has ended that could be asked about")
+        let subject = selector.file.map { "`\($0)`" } ?? "this folder"
+        throw missing ?? .failed("no run of \(subject) has ended yet; `flowrun runs` lists all runs")
     }
 
     private func suggestion(among ids: [String]) -> String? {

@@ -15,7 +15,7 @@ enum WorkflowCommands {
         let checked = files.map { (file: $0, result: result(of: $0, arguments, deadline: deadline, jobs: jobs)) }
         let findings = checked.flatMap(\.result.findings)
         switch arguments.value(.format) {
-        case "json": try StandardStream.output.deliver(.json(DiagnosticPrinter.json(findings)))
+        case "json": try StandardStream.output.deliver(.json(JSONPrinter.text(findings)))
         case "sarif": try StandardStream.output.deliver(.json(SARIFPrinter.text(findings, version: flowrunVersion)))
         case "github": try StandardStream.output.deliver(.asIs(GitHubAnnotations.text(findings)))
         default:

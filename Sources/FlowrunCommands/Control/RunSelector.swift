@@ -21,13 +21,10 @@ struct RunSelector {
     /// Returns the state directory, and the workflow's name in it; nil if there is no workflow file.
     func place() throws(CommandError) -> (directory: StateDirectory, workflow: String?) {
         let place = StatePlace(file: file, explicit: stateDirectory)
-        for candidate in [place.preferred, place.fallback].compactMap({ $0 }) {
-            do throws(StateError) {
-                let directory = try StateDirectory.existing(candidate.path)
-                return (directory, place.name(in: directory))
-            } catch {
-                if !error.isAbsence { throw .failed(error.message) }
-            }
+        do throws(StateError) {
+            if let found = try place.existing() { return found }
+        } catch {
+            throw .failed(error.message)
         }
         throw .failed("no run has left a record here: there is no `\(place.preferred.path)`")
     }
@@ -46,7 +43,7 @@ struct RunSelector {
         }
         if let workflow, isFileNamed {
             guard let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) else {
-                throw .failed("`\(file ?? workflow)` is not being run, says `\(directory.path)`")
+                throw .failed("no live run of `\(file ?? workflow)` in `\(directory.path)`" + list(live))
             }
             return holder.run
         }
@@ -95,13 +92,13 @@ struct RunSelector {
         runs.removeAll { $0.header.parent != nil }
         guard let last = runs.first else {
             throw .failed(
-                "steps of other runs have started all runs of `\(newest.header.file)`; "
-                    + "`\(option) \(newest.run)` asks about the last one")
+                "all runs of `\(newest.header.file)` were started by steps of other runs; "
+                    + "for the last of them, write `\(option) \(newest.run)`")
         }
         let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
         if let holder, let absence = try history.absence(of: holder) {
             throw .failed(
-                "the last run `\(holder.run)` \(absence.words); `\(option) \(last.run)` asks about the one before")
+                "the last run `\(holder.run)` \(absence.words); for the one before, write `\(option) \(last.run)`")
         }
         return runs
     }

@@ -68,24 +68,16 @@ extension ResumedRun {
                 note: "the key with which the run `\(past.run)` was recorded is damaged or gone: everything runs")
             return
         }
-        let chain = try history.chain(of: past)
-        let others = try history.runs(beside: chain)
-        var results: PastResults?
         var damage: String?
         var isWhole = true
-        do throws(SystemError) {
-            results = try PastResults(chain, beside: others, outputReads: request.outputReads) { run, place in
-                isWhole = run.run != past.run
-                damage =
-                    run.words(of: place)
-                    + (isWhole ? ": what only it and earlier runs know of runs again" : ": everything runs")
-            }
-        } catch {
-            throw past.unreadable(error)
+        let results = try history.results(of: past, outputReads: request.outputReads) { run, place in
+            isWhole = run.run != past.run
+            damage =
+                run.words(of: place)
+                + (isWhole ? ": what only it and earlier runs know of runs again" : ": everything runs")
         }
         // Nothing of the damaged run is restored, so the message names it only once.
-        if !isWhole { results = nil }
-        self.init(results, note: damage ?? Self.omission(absence, before: past, request))
+        self.init(isWhole ? results : nil, note: damage ?? Self.omission(absence, before: past, request))
     }
 
     private static func noRun(_ request: ResumeRequest, in history: RunHistory) throws(CommandError) -> String {

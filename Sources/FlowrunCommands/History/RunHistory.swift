@@ -1,5 +1,6 @@
 internal import Basics
 internal import RunLog
+internal import Running
 
 /// The runs that have a journal in a state directory.
 struct RunHistory {
@@ -89,7 +90,7 @@ struct RunHistory {
     }
 
     /// Returns a run and the earlier runs whose results still count, the last one first.
-    func chain(of past: PastRun) throws(CommandError) -> [PastRun] {
+    private func chain(of past: PastRun) throws(CommandError) -> [PastRun] {
         var chain = [past]
         while let id = chain.last?.base, let base = try run(id), base.header.workflow == past.header.workflow,
             !chain.contains(where: { $0.run == base.run })
@@ -99,9 +100,63 @@ struct RunHistory {
         return chain
     }
 
+    /// Reads the results of steps from the journals of a run and of the chain of runs that it has resumed. Runs beside
+    /// the chain count only for what their hooks have undone. Returns nil if the journal of the run is gone. Throws if
+    /// a journal cannot be read: its results might be lost, and their steps run again.
+    ///
+    /// If a journal was changed, its run and all earlier ones do not count, because a lost record may have undone
+    /// their results. `note` receives the last such run.
+    ///
+    /// `outputReads` as in `PastRecord`. Reads each journal once.
+    func results(
+        of last: PastRun, outputReads: Set<String>, noting note: (PastRun, JournalDamage) -> Void
+    ) throws(CommandError) -> PastResults? {
+        let chain = try chain(of: last)
+        let others = try runs(beside: chain)
+        do throws(SystemError) {
+            guard try last.journal() != nil else { return nil }
+            var record = PastRecord(outputReads: outputReads)
+            var damage: (PastRun, JournalDamage)?
+            for (past, isOther) in Self.inOrder(chain, others) {
+                guard let journal = try past.journal() else { continue }
+                if !isOther { record.beginRun() }
+                while journal.next({ event in
+                    if isOther { return record.noteHook(event.kind) }
+                    guard case .stepOutput(let output) = event.kind else { return record.note(event.kind) }
+                    let loss: PastResults.StandardOutput? = journal.lastLoss.map {
+                        $0 == .changed ? .changed : .unknown
+                    }
+                    let read = journal.lastPiece.map { piece in { @Sendable in past.output(piece) } }
+                    record.note(output, read: read, loss: loss)
+                }) {}
+                if let failure = journal.failure { throw failure }
+                if let place = journal.damage {
+                    record = PastRecord(outputReads: outputReads)
+                    damage = (past, place)
+                }
+            }
+            record.end()
+            if let damage { note(damage.0, damage.1) }
+            return PastResults(run: last.run, origin: last.header.origin, record)
+        } catch {
+            throw last.unreadable(error)
+        }
+    }
+
+    /// Returns all runs in the order of their starts.
+    private static func inOrder(_ chain: [PastRun], _ others: [PastRun]) -> [(run: PastRun, isOther: Bool)] {
+        var order: [(run: PastRun, isOther: Bool)] = []
+        var rest = others.reversed()[...]
+        for past in chain.reversed() {
+            while let other = rest.first, other.began(before: past) { order.append((rest.removeFirst(), true)) }
+            order.append((past, false))
+        }
+        return order + rest.map { ($0, true) }
+    }
+
     /// Returns the runs of the same file since the first run of a chain that are not in the chain, the last one
     /// first. None for standard input, which is another file each time.
-    func runs(beside chain: [PastRun]) throws(CommandError) -> [PastRun] {
+    private func runs(beside chain: [PastRun]) throws(CommandError) -> [PastRun] {
         guard let first = chain.last, let workflow = first.header.workflow else { return [] }
         let ids = Set(chain.map(\.run))
         return try runs(of: workflow).filter { first.began(before: $0) && !ids.contains($0.run) }

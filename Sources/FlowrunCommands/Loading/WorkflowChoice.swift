@@ -135,7 +135,8 @@ extension WorkflowChoice {
         return "`\(word)` is not a step; to give a parameter its value, write `--param \(word)`"
     }
 
-    private static var currentFolder: String? {
+    /// The absolute path of the current folder; nil if it is gone.
+    static var currentFolder: String? {
         guard let path = getcwd(nil, 0) else { return nil }
         defer { free(path) }
         return String(cString: path)

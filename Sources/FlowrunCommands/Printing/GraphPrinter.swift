@@ -57,33 +57,32 @@ package struct GraphPrinter {
 
     /// Returns one object of `nodes` and `edges`; ids are paths of definitions.
     package func json() -> String {
-        var json = JSONWriter()
-        json.object { json in
-            json.array("nodes") { json in
-                for box in drawing.boxes {
-                    json.object { json in
-                        json.field("id", box.path)
-                        json.field("kind", box.kind)
-                        json.field("group", box.parent.map { drawing.boxes[$0].path })
-                        json.field("instances", box.instances)
-                        json.field("if", box.condition)
-                        json.field("file", drawing.file)
-                        json.field("line", box.line)
+        JSONWriter.line { json in
+            json.object { json in
+                json.array("nodes") { json in
+                    for box in drawing.boxes {
+                        json.object { json in
+                            json.field("id", box.path)
+                            json.field("kind", box.kind)
+                            json.field("group", box.parent.map { drawing.boxes[$0].path })
+                            json.field("instances", box.instances)
+                            json.field("if", box.condition)
+                            json.field("file", drawing.file)
+                            json.field("line", box.line)
+                        }
                     }
                 }
-            }
-            json.array("edges") { json in
-                for arrow in drawing.arrows {
-                    json.object { json in
-                        json.field("from", drawing.boxes[arrow.from].path)
-                        json.field("to", drawing.boxes[arrow.to].path)
-                        json.field("kind", arrow.isSequence ? "sequence" : "\(arrow.kind)")
+                json.array("edges") { json in
+                    for arrow in drawing.arrows {
+                        json.object { json in
+                            json.field("from", drawing.boxes[arrow.from].path)
+                            json.field("to", drawing.boxes[arrow.to].path)
+                            json.field("kind", arrow.isSequence ? "sequence" : "\(arrow.kind)")
+                        }
                     }
                 }
             }
         }
-        json.newline()
-        return json.text
     }
 
     /// Returns the label in one line, with a shortened condition.

@@ -45,8 +45,7 @@ package struct ListPrinter {
             var line = row.path.padded(to: pathWidth)
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
             line += "  " + description(of: row)
-            while line.last == " " { line.removeLast() }
-            text += line + "\n" + instances(of: row)
+            text += line.withoutEndSpaces + "\n" + instances(of: row)
         }
         return text
     }
@@ -90,44 +89,42 @@ package struct ListPrinter {
             if let value = parameter.defaultValue { line += "  (default: \(value.text.asOneLine))" }
             if parameter.isRequired { line += "  (required)" }
             if let variable = parameter.variable { line += "  (from $\(variable))" }
-            while line.last == " " { line.removeLast() }
-            text += line + "\n"
+            text += line.withoutEndSpaces + "\n"
         }
         return text + "\n"
     }
 
     /// Returns one object: the workflow's `name`, `description` and `params`, and `steps`, which includes groups.
     package func json() -> String {
-        var json = JSONWriter()
-        json.object { json in
-            json.field("name", workflow.name)
-            json.field("description", workflow.description)
-            json.array("params") { json in
-                for parameter in workflow.parameters { write(parameter, to: &json) }
-            }
-            json.array("steps") { json in
-                for row in rows {
-                    let node = row.node
-                    json.object { json in
-                        json.field("id", row.path)
-                        json.field("kind", node.hook != nil ? "hook" : node.isGroup ? "group" : "step")
-                        json.field("name", node.settings?.name)
-                        json.field("description", node.settings?.description)
-                        let fanOut = node.settings?.fanOut
-                        json.field("default", !row.defaults.isEmpty)
-                        json.field("manual", row.isManual)
-                        json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
-                        json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
-                        json.field("if", node.settings?.condition?.text)
-                        json.field("needs", workflow.needs(of: node).map(\.name))
-                        json.field("file", workflow.file.file(at: node.range.lowerOffset).name)
-                        json.field("line", workflow.file.line(at: node.range.lowerOffset))
+        JSONWriter.line { json in
+            json.object { json in
+                json.field("name", workflow.name)
+                json.field("description", workflow.description)
+                json.array("params") { json in
+                    for parameter in workflow.parameters { write(parameter, to: &json) }
+                }
+                json.array("steps") { json in
+                    for row in rows {
+                        let node = row.node
+                        json.object { json in
+                            json.field("id", row.path)
+                            json.field("kind", node.hook != nil ? "hook" : node.isGroup ? "group" : "step")
+                            json.field("name", node.settings?.name)
+                            json.field("description", node.settings?.description)
+                            let fanOut = node.settings?.fanOut
+                            json.field("default", !row.defaults.isEmpty)
+                            json.field("manual", row.isManual)
+                            json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
+                            json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
+                            json.field("if", node.settings?.condition?.text)
+                            json.field("needs", workflow.needs(of: node).map(\.name))
+                            json.field("file", workflow.file.file(at: node.range.lowerOffset).name)
+                            json.field("line", workflow.file.line(at: node.range.lowerOffset))
+                        }
                     }
                 }
             }
         }
-        json.newline()
-        return json.text
     }
 
     private func write(_ parameter: Parameter, to json: inout JSONWriter) {

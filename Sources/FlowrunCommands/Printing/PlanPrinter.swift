@@ -76,41 +76,40 @@ package struct PlanPrinter {
 
     /// Returns one JSON object (flowrun(1), JSON ANSWERS).
     package func json() -> String {
-        var json = JSONWriter()
-        json.object { json in
-            json.array("steps") { json in for row in steps { write(row, to: &json) } }
-            json.array("groups") { json in
-                for row in plan.rows.dropFirst() where plan.nodes[row].role != .step { write(row, to: &json) }
-            }
-            json.field("critical_path", criticalPath.map { plan.nodes[$0].id })
-            switch bound {
-            case .atMost(let duration):
-                json.field("bound", duration)
-                json.null("bound_reason")
-            case .none(let reason):
-                json.null("bound")
-                json.field("bound_reason", reason)
-            }
-            if let resume {
-                json.field("resumes", resume.run)
-                json.field("warnings", resume.notes)
-            }
-            json.field("estimate", expected?.makespan)
-            if let simulation { json.field("makespan", simulation.makespan) }
-            json.array("vars") { json in
-                for id in commands {
-                    json.object { json in
-                        json.field("name", plan.workflow[id].name)
-                        json.field("group", plan.workflow.path(of: id.scope))
-                        let (file, line) = plan.workflow.place(of: id)
-                        json.field("file", file)
-                        json.field("line", line)
+        JSONWriter.line { json in
+            json.object { json in
+                json.array("steps") { json in for row in steps { write(row, to: &json) } }
+                json.array("groups") { json in
+                    for row in plan.rows.dropFirst() where plan.nodes[row].role != .step { write(row, to: &json) }
+                }
+                json.field("critical_path", criticalPath.map { plan.nodes[$0].id })
+                switch bound {
+                case .atMost(let duration):
+                    json.field("bound", duration)
+                    json.null("bound_reason")
+                case .none(let reason):
+                    json.null("bound")
+                    json.field("bound_reason", reason)
+                }
+                if let resume {
+                    json.field("resumes", resume.run)
+                    json.field("warnings", resume.notes)
+                }
+                json.field("estimate", expected?.makespan)
+                if let simulation { json.field("makespan", simulation.makespan) }
+                json.array("vars") { json in
+                    for id in commands {
+                        json.object { json in
+                            json.field("name", plan.workflow[id].name)
+                            json.field("group", plan.workflow.path(of: id.scope))
+                            let (file, line) = plan.workflow.place(of: id)
+                            json.field("file", file)
+                            json.field("line", line)
+                        }
                     }
                 }
             }
         }
-        json.newline()
-        return json.text
     }
 
     private func write(_ row: PlanIndex, to json: inout JSONWriter) {

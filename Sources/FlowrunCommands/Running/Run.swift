@@ -152,8 +152,7 @@ package struct Run {
     ) -> ExpectedRun? {
         guard options.jobs > 1, request.usesHistory, plan.mayWait(jobs: options.jobs) else { return nil }
         let outline = plan.outline
-        let run = pastDurations.flatMap { ExpectedRun(outline, jobs: options.jobs, from: $0, known: values.known) }
-        guard let run else { return nil }
+        guard let run = expectedRun(of: outline, options, values) else { return nil }
         options.priorities = run.order.priorities(of: plan, outline: outline)
         options.durationSources = run.durations.sources
         return run
@@ -163,10 +162,11 @@ package struct Run {
     private func estimate(
         of plan: Plan, _ options: RunOptions, _ values: RunValues, _ order: ExpectedRun?
     ) -> RunEstimate? {
-        if let order { return order.estimate }
-        return pastDurations.flatMap {
-            ExpectedRun(plan.outline, jobs: options.jobs, from: $0, known: values.known)?.estimate
-        }
+        (order ?? expectedRun(of: plan.outline, options, values))?.estimate
+    }
+
+    private func expectedRun(of outline: Plan, _ options: RunOptions, _ values: RunValues) -> ExpectedRun? {
+        pastDurations.flatMap { ExpectedRun(outline, jobs: options.jobs, from: $0, known: values.known) }
     }
 
     /// Rejects a name in `--from` that is an instance of a fan-out and that the resumed run did not have.
@@ -206,15 +206,18 @@ package struct Run {
     ) throws(CommandError) -> JournalWriter? {
         guard request.keepsJournal, let files else { return nil }
         let outputLimit = request.outputLimit ?? outputLimit ?? JournalWriter.standardOutputLimit
-        return try files.openJournal(isDurable: request.isDurable, outputLimit: outputLimit) { place in
-            JournalHeader(
-                run: options.run, file: request.file, path: path, workflow: place.workflow,
-                time: MachineClock().wallClock, number: place.number,
-                parent: environmentVariable("FLOWRUN_RUN").flatMap { RunID.isValid($0) ? $0 : nil }, key: place.key,
-                targets: request.choice.steps,
-                params: values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") },
-                resumes: options.past?.run, origin: options.past?.origin, mark: Guard.mark,
-                logFile: request.logFile, folder: place.folder, why: request.why)
+        return try files.openJournal(isDurable: request.isDurable, outputLimit: outputLimit) { header in
+            header.file = request.file
+            header.path = path
+            header.time = MachineClock().wallClock
+            header.parent = environmentVariable("FLOWRUN_RUN").flatMap { RunID.isValid($0) ? $0 : nil }
+            header.targets = request.choice.steps
+            header.params = values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") }
+            header.resumes = options.past?.run
+            header.first = options.past?.origin
+            header.mark = Guard.mark
+            header.logFile = request.logFile
+            header.why = request.why
         }
     }
 
@@ -236,7 +239,10 @@ package struct Run {
     }
 
     private var outputLimitWords: String {
-        "there is more output than the run keeps (`output-limit`): of some steps only the end can be shown again"
+        """
+        the steps wrote more than `output-limit` keeps: of some, only the end can be shown again; raise it with \
+        --output-limit
+        """
     }
 
     @EventLoopActor
@@ -303,9 +309,8 @@ package struct Run {
     private var path: String? { request.file == "-" ? nil : Self.absolute(request.file) }
 
     private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let current = getcwd(nil, 0) else { return path }
-        defer { free(current) }
-        return "\(String(cString: current))/\(path)"
+        guard !path.hasPrefix("/"), let current = WorkflowChoice.currentFolder else { return path }
+        return "\(current)/\(path)"
     }
 
     /// The default of `-j`: the cores that this process may use.
@@ -369,26 +374,19 @@ extension Run {
     /// Returns the run that would be resumed, and the key of the state directory; nil if there is no such folder.
     private func resumedRun(of plan: Plan) throws(CommandError) -> (ResumedRun?, key: [UInt8]?) {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
-        for candidate in [place.preferred, place.fallback].compactMap(\.self) {
-            let directory: StateDirectory
-            do throws(StateError) {
-                directory = try .existing(candidate.path)
-            } catch {
-                if !error.isAbsence { throw .unable(error.message) }
-                continue
+        let found: (directory: StateDirectory, workflow: String?)?
+        do throws(StateError) { found = try place.existing() } catch { throw .unable(error.message) }
+        guard let (directory, name) = found else {
+            if let run = request.resumedRun {
+                throw .failed("`\(place.preferred.path)` has no journal of a run `\(run)` of this file")
             }
-            let name = place.name(in: directory)
-            let key = directory.existingKey()
-            let history = RunHistory(in: directory)
-            let resume = ResumeRequest(
-                run: request.resumedRun, targets: request.choice.steps, workflow: name,
-                lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key,
-                outputReads: plan.outputReads)
-            return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
+            return (nil, nil)
         }
-        if let run = request.resumedRun {
-            throw .failed("`\(place.preferred.path)` has no journal of a run `\(run)` of this file")
-        }
-        return (nil, nil)
+        let key = StateRegister(in: directory).existingKey()
+        let history = RunHistory(in: directory)
+        let resume = ResumeRequest(
+            run: request.resumedRun, targets: request.choice.steps, workflow: name,
+            lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
+        return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
     }
 }

@@ -21,7 +21,7 @@ final class RunFiles {
     private var runFolder: StateDirectory?
     private var pendingService: (@EventLoopActor () -> Void)?
     /// nil before the run is counted, and if it cannot be.
-    private var entry: StateDirectory.Entry?
+    private var entry: StateRegister.Entry?
 
     /// Enters the state directory of a workflow and takes its locks. If no folder can be used, returns nil with a
     /// message on standard error: the run continues, with only the lock of the workflow file itself, and `ctl` cannot
@@ -31,16 +31,17 @@ final class RunFiles {
         let directory = try directory(at: place, for: request)
         let name = directory.flatMap(place.name)
         if request.file != "-" {
+            let lastHolder = {
+                directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
+            }
             do throws(RunLockError) {
                 try FileLock.take(of: request.file) { holder in
                     // Only a flowrun that is ending its leftovers is about to release the lock.
                     if let holder, !holder.isFlowrun { return false }
-                    let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
-                    return last.map { !$0.isAlive } ?? false
+                    return lastHolder().map { !$0.isAlive } ?? false
                 }
             } catch {
-                let last = directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
-                throw Self.error(error, file: request.file, lastHolder: last)
+                throw Self.error(error, file: request.file, lastHolder: lastHolder())
             }
         }
         return try directory.map { directory throws(CommandError) in
@@ -165,16 +166,16 @@ final class RunFiles {
     /// Listens for requests from now until `close`. Returns the reason if that fails; nil on success.
     func serve(_ answer: @escaping ControlServer.Answer) -> String? {
         if lock == nil { directory.removeStaleSockets() }
-        do throws(ControlSocketError) {
+        do throws(SystemError) {
             server = try ControlServer(of: run, in: directory, answer: answer)
             return nil
         } catch {
-            return "cannot make a socket in `\(directory.path)`: \(SystemError(error.errno).words)"
+            return "cannot make a socket in `\(directory.path)`: \(error.words)"
         }
     }
 
     /// Registers the run in the state directory. Must be called before its key and number are read.
-    func count() { entry = directory.enter { RunHistory(in: directory).lastNumber } }
+    func count() { entry = StateRegister(in: directory).enter { RunHistory(in: directory).lastNumber } }
 
     /// Returns the results with which a resuming run begins. First prepares the run to resume: kills leftover
     /// processes, truncates the journal to its last complete record. `named` is its id, nil for the last one with the
@@ -223,9 +224,10 @@ final class RunFiles {
     /// The key for the digests in journals; nil if it can be neither read nor made.
     var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
-    /// Makes the journal of the run in a new folder. `make` makes its header.
+    /// Makes the journal of the run in a new folder. `fill` sets the fields of its header that do not come from the
+    /// state directory.
     func openJournal(
-        isDurable: Bool, outputLimit: Int, _ make: (JournalPlace) -> JournalHeader
+        isDurable: Bool, outputLimit: Int, _ fill: (inout JournalHeader) -> Void
     ) throws(CommandError) -> JournalWriter {
         let folder: StateDirectory
         do throws(StateError) {
@@ -234,31 +236,23 @@ final class RunFiles {
             throw .unable(error.isUnsafe ? error.message : Self.noJournal(error.message))
         }
         runFolder = folder
+        let header = JournalHeader { header in
+            header.run = run
+            header.workflow = name
+            header.folder = folder.path
+            header.number = entry?.number ?? RunHistory(in: directory).lastNumber + 1
+            header.key = entry.map { CRC32C.digits(of: $0.key) }
+            fill(&header)
+        }
         do throws(SystemError) {
             let journal = try JournalWriter(
-                in: folder.descriptor, make(place(in: folder)), isDurable: isDurable, outputLimit: outputLimit)
+                in: folder.descriptor, header, isDurable: isDurable, outputLimit: outputLimit)
             if isDurable { try directory.sync() }
             return journal
         } catch {
             directory.removeRun(run)
             throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
         }
-    }
-
-    /// The entries of a journal's header that come from its state directory.
-    struct JournalPlace {
-        /// The workflow's name; nil for standard input.
-        let workflow: String?
-        let folder: String
-        let number: Int
-        /// The checksum of the key; nil if there is none.
-        let key: String?
-    }
-
-    private func place(in folder: StateDirectory) -> JournalPlace {
-        JournalPlace(
-            workflow: name, folder: folder.path, number: entry?.number ?? RunHistory(in: directory).lastNumber + 1,
-            key: entry.map { CRC32C.digits(of: $0.key) })
     }
 
     /// Removes the traces of a run that never began: its journal, and its name in the lock.

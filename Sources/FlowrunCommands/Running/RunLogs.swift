@@ -15,7 +15,7 @@ struct RunLogs {
     /// The file of `--log-file`.
     private let file: DescriptorSink?
     private let filePath: String
-    private let text: TextReporter?
+    private let log: any Reporter
     private var region: LiveRegion?
 
     /// Holds the prompt, which is made after the closures that use it.
@@ -78,24 +78,15 @@ struct RunLogs {
         }
         logSink = behindJournal(logSink)
 
-        let isColored = request.colorsOutput
-        switch request.log {
-        case .text:
-            let options = TextReporter.Options(
-                output: request.output, isColored: isColored, isVerbose: request.isVerbose,
-                spoolDirectory: environmentVariable("TMPDIR") ?? "/tmp", logFile: request.logFile, why: request.why)
-            let text = TextReporter(sink: logSink, view: view, options: options, outputs: journal)
-            reporters.append(text)
-            self.text = text
-        case .json:
-            reporters.append(JSONLinesReporter(sink: logSink))
-            text = nil
-        case .quiet:
-            reporters.append(
-                QuietReporter(
-                    sink: logSink, view: view, isColored: isColored, logFile: request.logFile, outputs: journal))
-            text = nil
-        }
+        var options = TextReporter.Options()
+        options.output = request.output
+        options.isColored = request.colorsOutput
+        options.isVerbose = request.isVerbose
+        options.spoolDirectory = environmentVariable("TMPDIR") ?? options.spoolDirectory
+        options.logFile = request.logFile
+        options.why = request.why
+        log = request.log.reporter(to: logSink, view: view, options, outputs: journal)
+        reporters.append(log)
         filePath = request.logFile ?? ""
         if let path = request.logFile {
             do {
@@ -154,7 +145,7 @@ struct RunLogs {
         var failures: [String] = []
         if let reason = failure(of: output) { failures.append("standard output: \(reason)") }
         if let file, let reason = failure(of: file) { failures.append("`\(filePath)`: \(reason)") }
-        if text?.lostOutput == true { failures.append("output of steps could not be kept in TMPDIR") }
+        if log.lostOutput { failures.append("output of steps could not be kept in TMPDIR") }
         return failures.isEmpty ? nil : failures.joined(separator: "; ")
     }
 

@@ -7,17 +7,13 @@ internal import Workflow
 
 /// The request of one `flowrun run`.
 package struct RunRequest: Sendable {
-    package enum Log: String, Sendable, CaseIterable {
-        case text, json, quiet
-    }
-
     /// The workflow file and the steps of it.
     let choice: WorkflowChoice
     /// The options of the runner. Values, secrets and results of past runs are added once the workflow is read.
     var options = RunOptions()
     /// In the order of the command line.
     var parameters: [Assignment] = []
-    package var log = Log.text
+    package var log = LogForm.text
     package var logFile: String?
     package var output: OutputMode?
     package var progress = ProgressMode.auto
@@ -117,10 +113,7 @@ extension RunRequest {
     }
 
     /// True if standard output gets colours.
-    var colorsOutput: Bool {
-        color.isOn(
-            for: .stdout, onTerminal: TerminalDevice.isTerminal(STDOUT_FILENO), environment: environmentVariable)
-    }
+    var colorsOutput: Bool { StandardStream.output.isColored(color) }
 }
 
 extension Arguments {
@@ -139,7 +132,7 @@ extension Arguments {
 }
 
 extension String {
-    /// True if the argument is exactly what the caller gave. Swift replaces bytes that are not UTF-8 by U+FFFD, and a
+    /// True if the argument is exactly what the caller gave. Swift replaces bytes that are not UTF-8 with U+FFFD, and a
     /// changed value is worse than none.
     fileprivate var isExactArgument: Bool {
         !unicodeScalars.contains("\u{FFFD}") || CommandWords.areExact

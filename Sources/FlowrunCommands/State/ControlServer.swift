@@ -1,3 +1,4 @@
+internal import Basics
 internal import CLinux
 internal import Glibc
 internal import Processes
@@ -21,10 +22,10 @@ final class ControlServer {
     private var connections: [ControlConnection] = []
 
     /// Listens on the run's socket from now on. Throws if it cannot be made.
-    init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(ControlSocketError) {
+    init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(SystemError) {
         name = directory.socketName(of: run)
         listener = clinux_listen(directory.descriptor, name)
-        guard listener >= 0 else { throw ControlSocketError(errno: errno) }
+        guard listener >= 0 else { throw .last }
         self.directory = directory
         self.answer = answer
         Poller.shared.watch(listener, for: .read) { self.acceptAll() }
@@ -70,9 +71,4 @@ final class ControlServer {
             Poller.shared.watch(listener, for: .read) { self.acceptAll() }
         }
     }
-}
-
-/// The reason why a control socket cannot be made.
-struct ControlSocketError: Error, Sendable, Hashable {
-    let errno: Int32
 }

@@ -28,7 +28,7 @@ final class RunLock: Sendable {
     private let descriptor: Int32
 
     /// The size of the line in the file: `PID RUN MARK CHECKSUM`, with the word of the run's state, if any, before
-    /// the checksum. Padded with blanks, so that a shorter line covers a longer one. The last run with a temporary
+    /// the checksum. Padded with spaces, so that a shorter line covers a longer one. The last run with a temporary
     /// folder follows, with the path of that folder.
     private static let headSize = 64
     private static var markDigits: Int { 10 }
@@ -166,9 +166,9 @@ final class RunLock: Sendable {
             let count = pread(file, buffer.baseAddress, buffer.count, 0)
             guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
             let line = UnsafeRawBufferPointer(buffer)[..<end]
-            guard let blank = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<blank])), pid > 0
+            guard let space = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<space])), pid > 0
             else { return nil }
-            let run = line[(blank + 1)...].prefix { $0 != UInt8(ascii: " ") }
+            let run = line[(space + 1)...].prefix { $0 != UInt8(ascii: " ") }
             // Names of sockets are made of it, so nothing but an id may pass.
             guard RunID.isValid(text(run)) else { return nil }
             var holder = Holder(pid: pid, run: text(run))

@@ -103,6 +103,201 @@ final class StateDirectory: Sendable {
     }
 }
 
+/// The folders of runs: `runs/20261121T121845-1f3a9c` in the state directory.
+///
+/// Each level is opened relative to the one above and follows no link, and names are made only of valid ids, so that
+/// nothing outside of the state directory is ever reached.
+extension StateDirectory {
+    static let runsName = "runs"
+
+    /// Makes the folder of a new run.
+    func makeRunFolder(_ run: String) throws(StateError) -> StateDirectory {
+        let runs = try folder(Self.runsName, isMade: true)
+        guard takeSpare(for: run, in: runs) || mkdirat(runs.descriptor, run, 0o700) == 0 else {
+            throw StateError("\(runs.path)/\(run)", errno: errno)
+        }
+        return try runs.folder(run, isMade: false)
+    }
+
+    /// Returns the folder of a run; nil if the text is no id, or if the folder does not exist or is not to be
+    /// trusted.
+    func runFolder(_ run: String) -> StateDirectory? {
+        guard RunID.isValid(run) else { return nil }
+        return try? folder(Self.runsName, isMade: false).folder(run, isMade: false)
+    }
+
+    /// Returns the ids of all runs that have a folder, in the order of their names.
+    func runs() -> [String] {
+        guard let runs = try? folder(Self.runsName, isMade: false) else { return [] }
+        return runs.names().filter(RunID.isValid).sorted()
+    }
+
+    /// The number of runs that have a folder. O(1) if the file system counts subfolders as links to the folder, as
+    /// ext4, XFS and tmpfs do; otherwise the folder has to be read.
+    var runCount: Int {
+        var status = stat()
+        guard fstatat(descriptor, Self.runsName, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return 0 }
+        return Self.folderCount(status) ?? runs().count
+    }
+
+    /// Removes a run's folder with its files. Files that cannot be removed remain. `reusing` names a file that a
+    /// later run needs as well: if it can be emptied, the folder is kept for that run.
+    func removeRun(_ run: String, reusing file: String? = nil) {
+        guard let folder = runFolder(run), let runs = try? self.folder(Self.runsName, isMade: false) else { return }
+        var isBare = true
+        for name in folder.names() where name != "." && name != ".." && name != file {
+            isBare = unlinkat(folder.descriptor, name, 0) == 0 && isBare
+        }
+        if let file {
+            if isBare, folder.empty(file), keepSpare(run, in: runs) { return }
+            unlinkat(folder.descriptor, file, 0)
+        }
+        unlinkat(runs.descriptor, run, AT_REMOVEDIR)
+    }
+
+    /// Returns the size of the files in this folder, in bytes.
+    func size() -> Int {
+        names().reduce(0) { sum, name in
+            var status = stat()
+            guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return sum }
+            return status.st_mode & S_IFMT == S_IFREG ? sum + Int(status.st_size) : sum
+        }
+    }
+
+    func folder(_ name: String, isMade: Bool) throws(StateError) -> StateDirectory {
+        let path = "\(path)/\(name)"
+        let existing = openat(descriptor, name, Self.folderFlags)
+        guard existing < 0, errno == ENOENT, isMade else { return try Self.existing(path, open: existing) }
+        if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw StateError(path, errno: errno) }
+        return try Self.existing(path, open: openat(descriptor, name, Self.folderFlags))
+    }
+}
+
+/// Folders of removed runs, kept for new ones. Renaming a folder with its file costs less than removing it and making
+/// another, above all on ext4, which skips all recently freed inodes when it makes a file.
+extension StateDirectory {
+    static let sparesName = "spare"
+    private static let sparesKept = 16
+    /// A longer file may still be in use by a reader.
+    private static let emptiedSize = 64 << 10
+
+    /// Makes a spare the folder of a new run. Returns false if there is none.
+    func takeSpare(for run: String, in runs: StateDirectory) -> Bool {
+        guard let spares = try? folder(Self.sparesName, isMade: false), let count = spares.folderCount, count > 0 else {
+            return false
+        }
+        return rename("\(count)", of: spares, to: run, of: runs)
+    }
+
+    /// Makes a run's folder a spare. Returns false if there are enough.
+    func keepSpare(_ run: String, in runs: StateDirectory) -> Bool {
+        guard let spares = try? folder(Self.sparesName, isMade: true), let count = spares.folderCount,
+            count < Self.sparesKept
+        else { return false }
+        return rename(run, of: runs, to: "\(count + 1)", of: spares)
+    }
+
+    /// Truncates a file to zero bytes. Returns false if it is not a regular file, is too long, or has another hard
+    /// link.
+    func empty(_ name: String) -> Bool {
+        let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
+            status.st_size <= Self.emptiedSize
+        else { return false }
+        return ftruncate(file, 0) == 0
+    }
+
+    /// Returns the number of subfolders: all links to a folder but two. nil if the file system does not count
+    /// subfolders as links.
+    static func folderCount(_ status: stat) -> Int? { status.st_nlink >= 2 ? Int(status.st_nlink) - 2 : nil }
+
+    private var folderCount: Int? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Self.folderCount(status) : nil
+    }
+
+    /// Renames a folder; replaces nothing.
+    private func rename(_ name: String, of folder: StateDirectory, to newName: String, of other: StateDirectory) -> Bool
+    {
+        clinux_rename_new(folder.descriptor, name, other.descriptor, newName) == 0
+    }
+}
+
+/// flowrun's own files in a state directory: the key, the locks and the folders of runs. Other files may be in it as
+/// well.
+extension StateDirectory {
+    /// True if writing to a path would change or create one of these, under any name and through any link. Hard links
+    /// to files of runs are not checked, because there may be many files.
+    func owns(_ path: String) -> Bool {
+        var status = stat()
+        if stat(path, &status) == 0, isOwn(status) { return true }
+        guard let names = writtenPath(path)?.split(separator: "/"),
+            let depth = names.indices.first(where: { isSame(as: "/" + names[..<$0].joined(separator: "/")) })
+        else { return false }
+        let name = String(names[depth])
+        let isDirectlyInside = depth == names.count - 1
+        return [Self.runsName, Self.sparesName].contains(name) || isDirectlyInside && Self.isOwn(name)
+    }
+
+    private static func isOwn(_ name: String) -> Bool { name == StateRegister.fileName || RunLock.isFileName(name) }
+
+    private func isOwn(_ other: stat) -> Bool {
+        names().contains { name in
+            var status = stat()
+            return Self.isOwn(name) && fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+                && status.st_dev == other.st_dev && status.st_ino == other.st_ino
+        }
+    }
+}
+
+extension StateDirectory {
+    /// Returns the time of a file's last change; zero if it does not exist.
+    func lastChange(of name: String) -> Duration { WallClock.lastChange(of: name, in: descriptor) ?? .zero }
+
+    /// Syncs everything to the disk by which a run's folder and its digests are found: the key, the list of runs, and
+    /// the folders above this one, up to the root of its file system.
+    func sync() throws(SystemError) {
+        try sync(StateRegister.fileName, O_RDONLY)
+        try sync(Self.runsName, Self.folderFlags)
+        try Self.sync(descriptor)
+        try syncFoldersAbove()
+    }
+
+    /// Ignores a file that does not exist.
+    private func sync(_ name: String, _ flags: Int32) throws(SystemError) {
+        let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else {
+            if errno == ENOENT { return }
+            throw .last
+        }
+        defer { close(file) }
+        try Self.sync(file)
+    }
+
+    private static func sync(_ file: Int32) throws(SystemError) { if fsync(file) != 0 { throw .last } }
+
+    /// Stops at a folder that cannot be read, because flowrun has not made it.
+    private func syncFoldersAbove() throws(SystemError) {
+        var (below, status) = (stat(), stat())
+        guard fstat(descriptor, &below) == 0 else { throw .last }
+        var path = ".."
+        while true {
+            let folder = openat(descriptor, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard folder >= 0 else { return }
+            defer { close(folder) }
+            guard fstat(folder, &status) == 0, status.st_dev == below.st_dev, status.st_ino != below.st_ino else {
+                return
+            }
+            try Self.sync(folder)
+            below = status
+            path += "/.."
+        }
+    }
+}
+
 /// The reason why a state directory cannot be used.
 struct StateError: Error {
     enum Reason: Sendable, Hashable {
@@ -147,191 +342,6 @@ struct StateError: Error {
             """
         case .writableByOthers:
             "others may write into the state directory `\(path)`; take that away with `chmod go-w` first"
-        }
-    }
-}
-
-/// The state that all runs of a state directory share: the key of their digests, and the number of runs so far.
-///
-/// Both are in one file, so that a start needs only few calls: random bytes, their checksum, and then one byte per
-/// run. The position of a run's byte, from 1, is its number: no two starts get the same one, and neither a clock nor
-/// a damaged byte changes it.
-extension StateDirectory {
-    static let keyName = "key"
-    private static let keySize = 16
-    private static let headSize = keySize + MemoryLayout<UInt32>.size
-    /// The most times that a start tries again after another one was faster.
-    private static let tries = 100
-
-    /// The key and the number that a run gets when it begins.
-    struct Entry: Sendable, Equatable {
-        /// Random bytes that belong to this folder.
-        let key: [UInt8]
-        /// Larger than the number of every run that began earlier in this folder.
-        let number: Int
-    }
-
-    /// Registers a run. If the file is missing or damaged and has to be made, calls `lastNumber` for the largest
-    /// known number of a run. Returns nil if the file can be neither read nor made.
-    func enter(after lastNumber: () -> Int) -> Entry? {
-        for _ in 0..<Self.tries {
-            let file = openat(descriptor, Self.keyName, O_RDWR | O_APPEND | Self.safely)
-            guard file >= 0 else {
-                guard errno == ENOENT else { return nil }
-                _ = makeKey(after: lastNumber) { temporary in
-                    // The first of several runs that begin at once makes the file for all.
-                    linkat(descriptor, temporary, descriptor, Self.keyName, 0) == 0 || errno == EEXIST
-                }
-                continue
-            }
-            defer { close(file) }
-            let head = Self.readHead(file)
-            // An unreadable file is kept: the next run may be able to read it, and needs it to recognise its digests.
-            guard let head else { return nil }
-            if let key = Self.key(in: head) {
-                // A version without numbers wrote only the key.
-                let rest = head.count == Self.keySize ? Self.sum(of: key) : []
-                return Entry(key: key, number: Self.append(rest + [0], to: file) - Self.headSize)
-            }
-            guard replaceKey(file, after: lastNumber) else { return nil }
-        }
-        return nil
-    }
-
-    /// Returns the key alone, for a command that changes nothing; nil if there is none, or if it is damaged.
-    func existingKey() -> [UInt8]? {
-        let file = openat(descriptor, Self.keyName, O_RDONLY | Self.safely)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
-        return Self.readHead(file).flatMap(Self.key)
-    }
-
-    private static var safely: Int32 { O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC }
-
-    /// Returns the head, which may be short; nil if it cannot be read.
-    private static func readHead(_ file: Int32) -> [UInt8]? {
-        var head = [UInt8](repeating: 0, count: headSize)
-        let count = read(file, &head, headSize)
-        return count < 0 ? nil : Array(head[..<count])
-    }
-
-    private static func key(in head: [UInt8]) -> [UInt8]? {
-        let key = Array(head.prefix(keySize))
-        guard key.count == keySize, head.count == keySize || head[keySize...].elementsEqual(sum(of: key)) else {
-            return nil
-        }
-        return key
-    }
-
-    private static func sum(of key: [UInt8]) -> [UInt8] {
-        withUnsafeBytes(of: key.withUnsafeBytes(CRC32C.of).littleEndian, Array.init)
-    }
-
-    /// Returns the end of the file after the append.
-    private static func append(_ bytes: [UInt8], to file: Int32) -> Int {
-        // On a full disk the next run gets the same number; it cannot keep a journal either.
-        guard write(file, bytes, bytes.count) == bytes.count else { return Int(lseek(file, 0, SEEK_END)) + bytes.count }
-        return Int(lseek(file, 0, SEEK_CUR))
-    }
-
-    /// Replaces a damaged file, unless another run does so. Returns false if it cannot.
-    private func replaceKey(_ damaged: Int32, after lastNumber: () -> Int) -> Bool {
-        guard flock(damaged, LOCK_EX) == 0 else { return false }
-        var (opened, named) = (stat(), stat())
-        guard fstat(damaged, &opened) == 0, fstatat(descriptor, Self.keyName, &named, AT_SYMLINK_NOFOLLOW) == 0,
-            opened.st_ino == named.st_ino
-        else { return true }
-        let counted = Int(opened.st_size) - Self.headSize
-        return makeKey(after: { max(counted, lastNumber()) }) { temporary in
-            renameat(descriptor, temporary, descriptor, Self.keyName) == 0
-        }
-    }
-
-    /// `publish` receives the name of the finished file.
-    private func makeKey(after lastNumber: () -> Int, publish: (String) -> Bool) -> Bool {
-        let temporary = "\(Self.keyName).\(getpid())~"
-        let file = openat(descriptor, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return false }
-        defer { unlinkat(descriptor, temporary, 0) }
-        let key = (0..<Self.keySize).map { _ in UInt8.random(in: .min ... .max) }
-        let head = key + Self.sum(of: key)
-        let last = lastNumber()
-        let isWritten =
-            write(file, head, head.count) == head.count
-            && (last <= 0 || ftruncate(file, off_t(head.count + last)) == 0)
-        close(file)
-        return isWritten && publish(temporary)
-    }
-}
-
-/// flowrun's own files in a state directory: the key, the locks and the folders of runs. Other files may be in it as
-/// well.
-extension StateDirectory {
-    /// True if writing to a path would change or create one of these, under any name and through any link. Hard links
-    /// to files of runs are not checked, because there may be many files.
-    func owns(_ path: String) -> Bool {
-        var status = stat()
-        if stat(path, &status) == 0, isOwn(status) { return true }
-        guard let names = writtenPath(path)?.split(separator: "/"),
-            let depth = names.indices.first(where: { isSame(as: "/" + names[..<$0].joined(separator: "/")) })
-        else { return false }
-        let name = String(names[depth])
-        let isDirectlyInside = depth == names.count - 1
-        return [Self.runsName, Self.sparesName].contains(name) || isDirectlyInside && Self.isOwn(name)
-    }
-
-    private static func isOwn(_ name: String) -> Bool { name == keyName || RunLock.isFileName(name) }
-
-    private func isOwn(_ other: stat) -> Bool {
-        names().contains { name in
-            var status = stat()
-            return Self.isOwn(name) && fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-                && status.st_dev == other.st_dev && status.st_ino == other.st_ino
-        }
-    }
-}
-
-extension StateDirectory {
-    /// Returns the time of a file's last change; zero if it does not exist.
-    func lastChange(of name: String) -> Duration { WallClock.lastChange(of: name, in: descriptor) ?? .zero }
-
-    /// Syncs everything to the disk by which a run's folder and its digests are found: the key, the list of runs, and
-    /// the folders above this one, up to the root of its file system.
-    func sync() throws(SystemError) {
-        try sync(Self.keyName, O_RDONLY)
-        try sync(Self.runsName, Self.folderFlags)
-        try Self.sync(descriptor)
-        try syncFoldersAbove()
-    }
-
-    /// Ignores a file that does not exist.
-    private func sync(_ name: String, _ flags: Int32) throws(SystemError) {
-        let file = openat(descriptor, name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else {
-            if errno == ENOENT { return }
-            throw .last
-        }
-        defer { close(file) }
-        try Self.sync(file)
-    }
-
-    private static func sync(_ file: Int32) throws(SystemError) { if fsync(file) != 0 { throw .last } }
-
-    /// Stops at a folder that cannot be read, because flowrun has not made it.
-    private func syncFoldersAbove() throws(SystemError) {
-        var (below, status) = (stat(), stat())
-        guard fstat(descriptor, &below) == 0 else { throw .last }
-        var path = ".."
-        while true {
-            let folder = openat(descriptor, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard folder >= 0 else { return }
-            defer { close(folder) }
-            guard fstat(folder, &status) == 0, status.st_dev == below.st_dev, status.st_ino != below.st_ino else {
-                return
-            }
-            try Self.sync(folder)
-            below = status
-            path += "/.."
         }
     }
 }

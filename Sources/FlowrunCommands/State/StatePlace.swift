@@ -39,6 +39,22 @@ struct StatePlace: Sendable {
     /// The place if the preferred one cannot be used; nil if that one is explicit, or if the user has no home.
     var fallback: Candidate? { explicit == nil ? own : nil }
 
+    /// Returns the state directory that exists at one of the places, and the workflow's name in it; nil if there is
+    /// none. Throws if one cannot be used, unless those are skipped. Changes nothing.
+    func existing(
+        skippingUnusable isSkipping: Bool = false
+    ) throws(StateError) -> (directory: StateDirectory, workflow: String?)? {
+        for candidate in [preferred, fallback].compactMap(\.self) {
+            do throws(StateError) {
+                let directory = try StateDirectory.existing(candidate.path)
+                return (directory, name(in: directory))
+            } catch {
+                if !error.isAbsence, !isSkipping { throw error }
+            }
+        }
+        return nil
+    }
+
     private var beside: Candidate {
         Candidate(path: folder.map { $0 == "/" ? "/.flowrun" : "\($0)/.flowrun" } ?? ".flowrun", isInProject: true)
     }

@@ -7,10 +7,15 @@ package protocol Reporter: AnyObject {
     /// `elapsed` is measured from the start of the run. Returns the time of the next call on the same clock, or nil
     /// if only events matter.
     func tick(at elapsed: Duration) -> Duration?
+
+    /// True once a step's output could not be read back to be shown.
+    var lostOutput: Bool { get }
 }
 
 extension Reporter {
     package func tick(at elapsed: Duration) -> Duration? { nil }
+
+    package var lostOutput: Bool { false }
 }
 
 /// A long text that is made piece by piece: passes the next record to the closure and returns true; after the last
@@ -39,5 +44,30 @@ extension RecordSink {
 
     package func write(pulling source: @escaping RecordSource) {
         while source(write) {}
+    }
+}
+
+/// A sink that calls a closure just before it writes each record, and before it queues a long text.
+package final class ListeningSink: RecordSink {
+    private let sink: any RecordSink
+    private let hear: () -> Void
+
+    package init(over sink: any RecordSink, hear: @escaping () -> Void) {
+        self.sink = sink
+        self.hear = hear
+    }
+
+    package func write(_ record: UnsafeRawBufferPointer) {
+        hear()
+        sink.write(record)
+    }
+
+    package func write(pulling source: @escaping RecordSource) {
+        let hear = hear
+        hear()
+        sink.write { take in
+            hear()
+            return source(take)
+        }
     }
 }

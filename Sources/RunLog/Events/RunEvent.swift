@@ -30,11 +30,11 @@ package struct RunEvent {
         case runResumed(source: String)
         case runJobs(jobs: Int, source: String)
         indirect case runCancelRequested(RunStopping)
-        case groupStarted(group: String)
+        case groupStarted(GroupStarted)
         case groupCancelRequested(group: String, cause: Cause)
-        case groupRetry(group: String, round: Int, delay: Duration)
+        case groupRetry(GroupRetry)
         indirect case groupFinished(GroupFinished)
-        case stepAdded(step: String, by: String)
+        case stepAdded(StepAdded)
         /// Reported only on request, like the next three.
         case ready(Subject)
         case waiting(Subject, on: String?)
@@ -44,11 +44,11 @@ package struct RunEvent {
         case stepOutput(StepOutput)
         case stepCancelRequested(step: String, attempt: Int, cause: Cause)
         case stepSignal(step: String, attempt: Int, signal: String)
-        case stepAttempt(step: String, attempt: Int, status: ExitStatus)
-        case stepRetry(step: String, attempt: Int, delay: Duration)
+        case stepAttempt(AttemptExit)
+        case stepRetry(StepRetry)
         indirect case stepFinished(StepFinished)
         indirect case stepRestored(StepRestored)
-        case stepRerun(step: String, reason: RerunReason)
+        case stepRerun(StepRerun)
         case stepUndoes(step: String, Undoing)
         indirect case valueStarted(ValueStarted)
         indirect case valueFinished(ValueFinished)
@@ -124,15 +124,15 @@ extension RunEvent.Kind {
         let (step, group, value) = (Subject.step(""), Subject.group(""), ValueID(name: "", group: nil))
         return [
             .runStarted(RunStarted()), .runPaused(source: ""), .runResumed(source: ""), .runJobs(jobs: 0, source: ""),
-            .runCancelRequested(RunStopping()), .groupStarted(group: ""),
-            .groupCancelRequested(group: "", cause: Cause()), .groupRetry(group: "", round: 0, delay: .zero),
-            .ready(group), .waiting(group, on: nil), .groupFinished(GroupFinished()), .stepAdded(step: "", by: ""),
-            .stepRestored(StepRestored()), .stepRerun(step: "", reason: .unfinished), .stepUndoes(step: "", Undoing()),
-            .ready(step), .waiting(step, on: nil), .lockAcquired(name: "", by: step),
-            .lockReleased(name: "", by: step), .stepStarted(StepStarted()), .stepOutput(StepOutput(.step(""))),
+            .runCancelRequested(RunStopping()), .groupStarted(GroupStarted()),
+            .groupCancelRequested(group: "", cause: Cause()), .groupRetry(GroupRetry()), .ready(group),
+            .waiting(group, on: nil), .groupFinished(GroupFinished()), .stepAdded(StepAdded()),
+            .stepRestored(StepRestored()), .stepRerun(StepRerun()), .stepUndoes(step: "", Undoing()), .ready(step),
+            .waiting(step, on: nil), .lockAcquired(name: "", by: step), .lockReleased(name: "", by: step),
+            .stepStarted(StepStarted()), .stepOutput(StepOutput(.step(""))),
             .stepCancelRequested(step: "", attempt: 0, cause: Cause()), .stepSignal(step: "", attempt: 0, signal: ""),
-            .stepAttempt(step: "", attempt: 0, status: .exited(0)), .stepRetry(step: "", attempt: 0, delay: .zero),
-            .stepFinished(StepFinished()), .valueStarted(ValueStarted()), .stepOutput(StepOutput(.value(value))),
+            .stepAttempt(AttemptExit()), .stepRetry(StepRetry()), .stepFinished(StepFinished()),
+            .valueStarted(ValueStarted()), .stepOutput(StepOutput(.value(value))),
             .valueFinished(ValueFinished()), .warning(code: "", message: ""), .runFinished(RunFinished()),
         ]
     }
@@ -222,9 +222,7 @@ extension RunEvent.Kind {
     /// visitor is a reader.
     func found<Visitor: RecordVisitor & ~Copyable>(by visitor: inout Visitor) -> RunEvent.Kind? {
         switch self {
-        case .runStarted(var run):
-            run.fields(&visitor)
-            return Visitor.isReader ? .runStarted(run) : nil
+        case .runStarted(let run): return Self.found(run, by: &visitor, Self.runStarted)
         case .runPaused(var source):
             visitor.field(
                 "source", &source,
@@ -239,28 +237,15 @@ extension RunEvent.Kind {
             visitor.field("n", &jobs, FieldRule("steps that may run at once from here on", least: 1))
             visitor.field("source", &source, "who asked, such as `ctl`")
             return Visitor.isReader ? .runJobs(jobs: jobs, source: source) : nil
-        case .runCancelRequested(var stopping):
-            stopping.fields(&visitor)
-            return Visitor.isReader ? .runCancelRequested(stopping) : nil
-        case .groupStarted(var group):
-            visitor.group(&group)
-            return Visitor.isReader ? .groupStarted(group: group) : nil
+        case .runCancelRequested(let stopping): return Self.found(stopping, by: &visitor, Self.runCancelRequested)
+        case .groupStarted(let start): return Self.found(start, by: &visitor, Self.groupStarted)
         case .groupCancelRequested(var group, var cause):
             visitor.group(&group)
             visitor.field("cause", &cause, "why")
             return Visitor.isReader ? .groupCancelRequested(group: group, cause: cause) : nil
-        case .groupRetry(var group, var round, var delay):
-            visitor.group(&group)
-            visitor.field("round", &round, "which time the group ran that has failed, from 0")
-            visitor.delay(&delay)
-            return Visitor.isReader ? .groupRetry(group: group, round: round, delay: delay) : nil
-        case .groupFinished(var group):
-            group.fields(&visitor)
-            return Visitor.isReader ? .groupFinished(group) : nil
-        case .stepAdded(var step, var fanOut):
-            visitor.step(&step)
-            visitor.field("by", &fanOut, "full id of the fan-out")
-            return Visitor.isReader ? .stepAdded(step: step, by: fanOut) : nil
+        case .groupRetry(let retry): return Self.found(retry, by: &visitor, Self.groupRetry)
+        case .groupFinished(let group): return Self.found(group, by: &visitor, Self.groupFinished)
+        case .stepAdded(let step): return Self.found(step, by: &visitor, Self.stepAdded)
         case .ready(var subject):
             subject.fields(&visitor)
             return Visitor.isReader ? .ready(subject) : nil
@@ -274,9 +259,7 @@ extension RunEvent.Kind {
         case .lockReleased(var name, var holder):
             holder.fields(ofLock: &name, &visitor)
             return Visitor.isReader ? .lockReleased(name: name, by: holder) : nil
-        case .stepStarted(var step):
-            step.fields(&visitor)
-            return Visitor.isReader ? .stepStarted(step) : nil
+        case .stepStarted(let step): return Self.found(step, by: &visitor, Self.stepStarted)
         case .stepOutput(var output):
             output.fields(&visitor)
             return Visitor.isReader ? .stepOutput(output) : nil
@@ -290,45 +273,32 @@ extension RunEvent.Kind {
             visitor.attempt(&attempt)
             visitor.field("signal", &signal, FieldRule("name of the signal, such as `SIGTERM`", pattern: "^SIG"))
             return Visitor.isReader ? .stepSignal(step: step, attempt: attempt, signal: signal) : nil
-        case .stepAttempt(var step, var attempt, let status):
-            visitor.step(&step)
-            visitor.attempt(&attempt)
-            var ended: ExitStatus? = status
-            visitor.status(&ended)
-            if ended == nil { visitor.fail() }
-            return Visitor.isReader ? .stepAttempt(step: step, attempt: attempt, status: ended ?? status) : nil
-        case .stepRetry(var step, var attempt, var delay):
-            visitor.step(&step)
-            visitor.attempt(&attempt)
-            visitor.delay(&delay)
-            return Visitor.isReader ? .stepRetry(step: step, attempt: attempt, delay: delay) : nil
-        case .stepFinished(var step):
-            step.fields(&visitor)
-            return Visitor.isReader ? .stepFinished(step) : nil
-        case .stepRestored(var step):
-            step.fields(&visitor)
-            return Visitor.isReader ? .stepRestored(step) : nil
-        case .stepRerun(var step, var reason):
-            visitor.step(&step)
-            visitor.field("reason", &reason, "why it is not restored")
-            return Visitor.isReader ? .stepRerun(step: step, reason: reason) : nil
+        case .stepAttempt(let end): return Self.found(end, by: &visitor, Self.stepAttempt)
+        case .stepRetry(let retry): return Self.found(retry, by: &visitor, Self.stepRetry)
+        case .stepFinished(let step): return Self.found(step, by: &visitor, Self.stepFinished)
+        case .stepRestored(let step): return Self.found(step, by: &visitor, Self.stepRestored)
+        case .stepRerun(let rerun): return Self.found(rerun, by: &visitor, Self.stepRerun)
         case .stepUndoes(var step, var undoing):
             visitor.step(&step)
             undoing.fields(&visitor)
             return Visitor.isReader ? .stepUndoes(step: step, undoing) : nil
-        case .valueStarted(var value):
-            value.fields(&visitor)
-            return Visitor.isReader ? .valueStarted(value) : nil
-        case .valueFinished(var value):
-            value.fields(&visitor)
-            return Visitor.isReader ? .valueFinished(value) : nil
+        case .valueStarted(let value): return Self.found(value, by: &visitor, Self.valueStarted)
+        case .valueFinished(let value): return Self.found(value, by: &visitor, Self.valueFinished)
         case .warning(var code, var message):
             visitor.field("code", &code, "stable code of the warning")
             visitor.field("message", &message, "what is the matter")
             return Visitor.isReader ? .warning(code: code, message: message) : nil
-        case .runFinished(var run):
-            run.fields(&visitor)
-            return Visitor.isReader ? .runFinished(run) : nil
+        case .runFinished(let run): return Self.found(run, by: &visitor, Self.runFinished)
         }
+    }
+
+    /// The same for a kind whose fields are those of one record.
+    @inline(__always)
+    private static func found<Record: RecordFields, Visitor: RecordVisitor & ~Copyable>(
+        _ record: Record, by visitor: inout Visitor, _ kind: (Record) -> Self
+    ) -> Self? {
+        var record = record
+        record.fields(&visitor)
+        return Visitor.isReader ? kind(record) : nil
     }
 }

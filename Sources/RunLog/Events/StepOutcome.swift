@@ -56,14 +56,9 @@ package struct OutcomeCounts: Sendable, Equatable {
         }
     }
 
-    /// Calls `body` for every outcome, including those with a count of zero, in the order of the cases.
-    package func forEach(_ body: (StepOutcome, Int) -> Void) {
-        body(.success, success)
-        body(.failure, failure)
-        body(.timeout, timeout)
-        body(.cancelled, cancelled)
-        body(.skipped, skipped)
-        body(.notRun, notRun)
+    /// The counts that are not zero, such as `2 success`, in the order of the cases.
+    package var words: [String] {
+        StepOutcome.allCases.compactMap { self[$0] > 0 ? "\(self[$0]) \($0.rawValue)" : nil }
     }
 }
 
@@ -80,9 +75,9 @@ extension OutcomeCounts: RecordValue {
 
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
         json.object(name) { json in
-            forEach { outcome, count in
+            for outcome in StepOutcome.allCases {
                 json.key(outcome.rawValue)
-                json.value(count)
+                json.value(self[outcome])
             }
         }
     }

@@ -27,6 +27,19 @@ package struct StepRestored: RecordFields, Sendable {
     }
 }
 
+/// A step of the resumed run is about to run again.
+package struct StepRerun: RecordFields, Sendable {
+    package var step = ""
+    package var reason = RerunReason.unfinished
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.field("reason", &reason, "why it is not restored")
+    }
+}
+
 /// The reason why a step of the resumed run runs again.
 package enum RerunReason: String, RecordWord, Sendable, Hashable {
     /// It had not ended, or not in a round that counts.

@@ -12,7 +12,7 @@ package enum JournalDurations {
     /// Reports the steps that have succeeded, in the order of their ends, up to the first record that is not whole;
     /// none if there is no journal.
     package static func read(in folder: Int32, _ note: (_ step: String, Duration) -> Void) {
-        let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = JournalLines.open(in: folder)
         guard file >= 0 else { return }
         defer { close(file) }
         var lines = JournalLines(file)

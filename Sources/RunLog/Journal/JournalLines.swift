@@ -24,6 +24,11 @@ struct JournalLines {
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
+    /// Opens the journal in the folder of its run for reading; a negative number if that fails.
+    static func open(in folder: Int32) -> Int32 {
+        openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    }
+
     /// Returns the next record; nil at the end, and from then on after a torn or changed line.
     mutating func next() -> JSONObject? { next(JSONObject.init) }
 

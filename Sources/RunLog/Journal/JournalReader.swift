@@ -50,10 +50,10 @@ package final class JournalReader: OutputPlaces {
     /// Opens the journal in the folder of its run; the folder must stay open. Returns nil if there is no journal, or
     /// it does not begin with a header. Throws if its beginning cannot be read.
     package init?(in folder: Int32) throws(SystemError) {
-        let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = JournalLines.open(in: folder)
         guard file >= 0 else { return nil }
         var lines = JournalLines(file)
-        guard let header = lines.next().flatMap(JournalHeader.init) else {
+        guard let header = lines.next().flatMap({ JournalHeader($0) }) else {
             close(file)
             if let failure = lines.failure { throw failure }
             return nil
@@ -68,7 +68,7 @@ package final class JournalReader: OutputPlaces {
 
     /// True for the journal of a run that was killed before it had written the header.
     package static func isCutShort(in folder: Int32) -> Bool {
-        let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = JournalLines.open(in: folder)
         guard file >= 0 else { return false }
         defer { close(file) }
         var lines = JournalLines(file)

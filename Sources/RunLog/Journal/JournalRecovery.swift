@@ -52,7 +52,7 @@ package struct JournalEnd: Sendable {
     /// Returns nil if the run has not written its last record, or the journal is damaged there. Throws if the journal
     /// cannot be read.
     package init?(in folder: Int32) throws(SystemError) {
-        let file = openat(folder, JournalWriter.fileName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = JournalLines.open(in: folder)
         guard file >= 0 else { return nil }
         defer { close(file) }
         guard let record = try Self.lastLine(of: file).withUnsafeBytes(JournalLine.object),

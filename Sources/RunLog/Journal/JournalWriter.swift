@@ -51,7 +51,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         self.isDurable = isDurable
         descriptor = try Self.makeFile(in: folder)
         JournalHold.take(descriptor)
-        JournalLine.append(to: &json, header.write)
+        JournalLine.append(to: &json) { $0.fields(of: header, isJournal: true) }
         // Written twice: without the header nothing else about the run would be known, not even that it existed.
         json.repeatAll()
         flush()

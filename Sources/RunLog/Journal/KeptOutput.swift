@@ -107,11 +107,7 @@ struct KeptOutput {
         name = "\(Self.name(step, attempt, sequence)).log"
         let file = try OutputFile.make(name, in: folder)
         self.file = file
-        var failure: SystemError?
-        inline.withUnsafeBytes { bytes in
-            do throws(SystemError) { try file.write(bytes, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try file.write(inline, at: 0)
         size = inline.count
         inline = []
     }

@@ -123,7 +123,7 @@ extension OutputFile {
         return bytes
     }
 
-    private func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+    func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
         var failure: SystemError?
         bytes.withUnsafeBytes { bytes in
             do throws(SystemError) { try write(bytes, at: offset) } catch { failure = error }

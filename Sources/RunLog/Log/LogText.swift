@@ -109,7 +109,7 @@ extension LogText {
     mutating func line(_ step: StepFinished, at elapsed: Duration) {
         beginLine(
             at: elapsed, verb: step.outcome.rawValue, step.isTolerated ? .caution : step.outcome.style,
-            duration: step.duration, subject: StepTitle.words(step.step, name: step.name, item: step.item))
+            duration: step.duration, subject: step.title)
         if step.cause != nil || step.process.leftBehind > 0 || step.process.outputTruncated != nil {
             spaces(2)
             add(step.detail)
@@ -135,39 +135,29 @@ extension LogText {
     }
 
     mutating func verboseLine(_ event: RunEvent) {
+        let (verb, subject, detail): (String, String, String)
         switch event.kind {
-        case .stepStarted(let step):
-            line(at: event.elapsed, verb: "started", .faint, subject: step.step, detail: "pid \(step.pid)")
-        case .valueStarted(let value):
-            line(
-                at: event.elapsed, verb: "started", .faint, subject: value.value.words, detail: "pid \(value.pid)")
-        case .groupStarted(let group):
-            line(at: event.elapsed, verb: "started", .faint, subject: "group \(group)")
+        case .stepStarted(let step): (verb, subject, detail) = ("started", step.step, "pid \(step.pid)")
+        case .valueStarted(let value): (verb, subject, detail) = ("started", value.value.words, "pid \(value.pid)")
+        case .groupStarted(let start): (verb, subject, detail) = ("started", "group \(start.group)", "")
         case .groupCancelRequested(let group, let cause):
-            line(at: event.elapsed, verb: "stopping", .faint, subject: "group \(group)", detail: cause.words)
-        case .stepCancelRequested(let step, _, let cause):
-            line(at: event.elapsed, verb: "stopping", .faint, subject: step, detail: cause.words)
-        case .stepSignal(let step, _, let signal):
-            line(at: event.elapsed, verb: "signal", .faint, subject: step, detail: signal)
-        case .stepAttempt(let step, let attempt, let status):
-            line(at: event.elapsed, verb: "ended", .faint, subject: step, detail: "attempt \(attempt), \(status)")
-        case .stepAdded(let step, let by):
-            line(at: event.elapsed, verb: "added", .faint, subject: step, detail: "by \(by)")
-        case .ready(let subject):
-            line(at: event.elapsed, verb: "ready", .faint, subject: subject.words)
-        case .waiting(let subject, let lock):
-            line(
-                at: event.elapsed, verb: "waiting", .faint, subject: subject.words,
-                detail: lock.map { "for \($0)" } ?? "for a free place")
-        case .lockAcquired(let name, let by):
-            line(at: event.elapsed, verb: "acquired", .faint, subject: name, detail: "by \(by.words)")
-        case .lockReleased(let name, let by):
-            line(at: event.elapsed, verb: "released", .faint, subject: name, detail: "by \(by.words)")
+            (verb, subject, detail) = ("stopping", "group \(group)", cause.words)
+        case .stepCancelRequested(let step, _, let cause): (verb, subject, detail) = ("stopping", step, cause.words)
+        case .stepSignal(let step, _, let signal): (verb, subject, detail) = ("signal", step, signal)
+        case .stepAttempt(let end):
+            (verb, subject, detail) = ("ended", end.step, "attempt \(end.attempt), \(end.status)")
+        case .stepAdded(let added): (verb, subject, detail) = ("added", added.step, "by \(added.fanOut)")
+        case .ready(let ready): (verb, subject, detail) = ("ready", ready.words, "")
+        case .waiting(let waiting, let lock):
+            (verb, subject, detail) = ("waiting", waiting.words, lock.map { "for \($0)" } ?? "for a free place")
+        case .lockAcquired(let name, let holder): (verb, subject, detail) = ("acquired", name, "by \(holder.words)")
+        case .lockReleased(let name, let holder): (verb, subject, detail) = ("released", name, "by \(holder.words)")
         case .runStarted, .runPaused, .runResumed, .runJobs, .runCancelRequested, .groupRetry, .groupFinished,
             .stepOutput, .stepRetry, .stepRestored, .stepRerun, .stepUndoes, .stepFinished, .valueFinished, .warning,
             .runFinished:
-            break
+            return
         }
+        line(at: event.elapsed, verb: verb, .faint, subject: subject, detail: detail)
     }
 }
 

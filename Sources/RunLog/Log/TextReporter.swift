@@ -9,27 +9,17 @@ package final class TextReporter: Reporter {
     package struct Options: Sendable {
         /// nil: as the file says for each step, else grouped.
         package var output: OutputMode?
-        package var isColored: Bool
+        package var isColored = false
         /// Also reports starts of steps and groups, sent signals, and steps that did not run.
-        package var isVerbose: Bool
+        package var isVerbose = false
         /// The directory for output that is too long for memory, until it is shown; usually TMPDIR or /tmp.
-        package var spoolDirectory: String
+        package var spoolDirectory = "/tmp"
         /// The file of the JSON log; nil if there is none.
         package var logFile: String?
         /// The command that explains how a step ended, such as `flowrun why`; nil if no record is kept.
         package var why: String?
 
-        package init(
-            output: OutputMode? = nil, isColored: Bool = false, isVerbose: Bool = false,
-            spoolDirectory: String = "/tmp", logFile: String? = nil, why: String? = nil
-        ) {
-            self.why = why
-            self.logFile = logFile
-            self.output = output
-            self.isColored = isColored
-            self.isVerbose = isVerbose
-            self.spoolDirectory = spoolDirectory
-        }
+        package init() {}
     }
 
     /// The most text that may wait to become a record.
@@ -37,16 +27,12 @@ package final class TextReporter: Reporter {
 
     private let sink: any RecordSink
     private let options: Options
+    private let view: RunView
     private let outputs: (any OutputPlaces)?
     private var text: LogText
     private var summary: RunSummary
-    /// Steps that have a process, in the order of their starts; at most as many as there are jobs.
-    private var running: [String] = []
-    /// Titles of running steps that say more than the id.
-    private var titles: [String: String] = [:]
-    private var blocks: [String: OutputBlock] = [:]
-    /// The standard error of running commands of `vars`.
-    private var valueBlocks: [ValueID: OutputBlock] = [:]
+    /// Output that is not shown yet; of commands of `vars` only standard error.
+    private var blocks: [StepOutput.Writer: OutputBlock] = [:]
     /// Running steps that are not shown in the usual mode.
     private var modes: [String: OutputMode] = [:]
     /// The running steps that the file declares `live`.
@@ -55,12 +41,12 @@ package final class TextReporter: Reporter {
     private var shownLast: String?
     /// The step that is shown as it writes, because no other step runs.
     private var live: LiveOutput?
-    /// True once a step's output could not be read back to be shown.
     package private(set) var lostOutput = false
 
     /// `outputs` has the places of long outputs, nil if they are not kept. It and `view` receive each event first.
     package init(sink: any RecordSink, view: RunView, options: Options, outputs: (any OutputPlaces)? = nil) {
         self.sink = sink
+        self.view = view
         self.options = options
         self.outputs = outputs
         text = LogText(isColored: options.isColored)
@@ -88,54 +74,43 @@ package final class TextReporter: Reporter {
         case .stepOutput: break
         case .stepFinished(let step):
             if straight.contains(step.step) { summary.noteShown(step.step) }
-            if live?.step == step.step, blocks[step.step] == nil { shownLast = step.step }
+            if live?.step == step.step, blocks[.step(step.step)] == nil { shownLast = step.step }
             stop(step.step)
-            let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: step.step)
+            let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: .step(step.step))
             if step.wasInteresting || options.isVerbose { text.line(step, at: event.elapsed) }
             if let block, mode(of: step.step) == .grouped || step.outcome != .success { write(block, of: step.step) }
             if !modes.isEmpty { modes[step.step] = nil }
         case .groupFinished(let group):
             if group.outcome.isTrouble || options.isVerbose { text.line(group, at: event.elapsed) }
         case .runStarted(let run): text.header(run)
-        case .runCancelRequested(let stopping):
-            text.line(at: event.elapsed, verb: "stopping", .caution, subject: "the run", detail: stopping.words)
-        case .runPaused(let source):
-            text.line(at: event.elapsed, verb: "paused", .caution, subject: "the run", detail: "by \(source)")
-        case .runResumed(let source):
-            text.line(at: event.elapsed, verb: "resumed", .caution, subject: "the run", detail: "by \(source)")
+        case .runCancelRequested(let stopping): writeRun("stopping", stopping.words, at: event.elapsed)
+        case .runPaused(let source): writeRun("paused", "by \(source)", at: event.elapsed)
+        case .runResumed(let source): writeRun("resumed", "by \(source)", at: event.elapsed)
         case .runJobs(let jobs, let source):
-            text.line(
-                at: event.elapsed, verb: "jobs", .caution, subject: "the run",
-                detail: "up to \(jobs) at once by \(source)")
+            writeRun("jobs", "up to \(jobs) at once by \(source)", at: event.elapsed)
         case .warning(let code, let message):
             text.line(at: event.elapsed, verb: "warning", .caution, subject: code, detail: message)
         case .runFinished(let run):
             if let shownLast { summary.noteShown(shownLast) }
             summary.write(run, to: &text, flush: flush)
-        case .stepRetry(let step, let attempt, let delay):
-            stop(step)
-            text.retryLine(step, "attempt \(attempt)", delay, at: event.elapsed)
-            if let block = blocks.removeValue(forKey: step) { write(block, of: step) }
-        case .groupRetry(let group, let round, let delay):
-            text.retryLine("group \(group)", "round \(round + 1)", delay, at: event.elapsed)
+        case .stepRetry(let retry):
+            stop(retry.step)
+            text.retryLine(retry.step, "attempt \(retry.attempt)", retry.delay, at: event.elapsed)
+            if let block = blocks.removeValue(forKey: .step(retry.step)) { write(block, of: retry.step) }
+        case .groupRetry(let retry):
+            text.retryLine("group \(retry.group)", "round \(retry.round + 1)", retry.delay, at: event.elapsed)
         case .stepStarted(let step):
             live = nil
             shownLast = nil
-            running.append(step.step)
-            if step.name != nil || step.item != nil {
-                titles[step.step] = StepTitle.words(step.step, name: step.name, item: step.item)
-            }
             if let view = step.view, options.output == nil {
                 modes[step.step] = OutputMode(view)
                 if view == .live { straight.insert(step.step) }
             }
             if options.isVerbose { text.verboseLine(event) }
         case .stepRestored(let step):
-            text.line(
-                at: event.elapsed, verb: "restored", .faint,
-                subject: StepTitle.words(step.step, name: step.name, item: step.item))
-        case .stepRerun(let step, let reason):
-            text.line(at: event.elapsed, verb: "again", .faint, subject: step, detail: reason.words)
+            text.line(at: event.elapsed, verb: "restored", .faint, subject: step.title)
+        case .stepRerun(let rerun):
+            text.line(at: event.elapsed, verb: "again", .faint, subject: rerun.step, detail: rerun.reason.words)
         case .valueFinished(let value): write(value, at: event.elapsed)
         case .valueStarted, .stepAdded, .groupStarted, .groupCancelRequested, .stepCancelRequested, .stepSignal,
             .stepAttempt, .stepUndoes, .ready, .waiting, .lockAcquired, .lockReleased:
@@ -143,57 +118,44 @@ package final class TextReporter: Reporter {
         }
     }
 
+    private func writeRun(_ verb: String, _ detail: String, at elapsed: Duration) {
+        text.line(at: elapsed, verb: verb, .caution, subject: "the run", detail: detail)
+    }
+
     private func stop(_ step: String) {
         straight.remove(step)
-        if !titles.isEmpty { titles[step] = nil }
         if live?.step == step { live = nil }
-        if let index = running.firstIndex(of: step) { running.remove(at: index) }
     }
 
     private func mode(of step: String) -> OutputMode { modes[step] ?? options.output ?? .grouped }
 
-    private func isAlone(_ step: String) -> Bool { running.count == 1 && running[0] == step }
+    private func isAlone(_ step: String) -> Bool { view.onlyRunning?.step == step }
 
     // MARK: Output
 
     private func show(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
-        let step: String
+        let mode: OutputMode
         switch output.writer {
-        case .step(let id): step = id
-        case .value(let value): return show(output, of: value, at: elapsed, place: place)
-        }
-        switch mode(of: step) {
-        case .none: return
-        case .stream: write(output, behind: mark(of: step))
-        case .grouped where live?.step == step || isAlone(step) && blocks[step] == nil:
-            showNow(output, of: step, at: elapsed)
-        case .grouped, .failed: keep(output, of: step, at: elapsed, place: place)
-        }
-    }
-
-    /// Shows standard error only: standard output of a command of `vars` is its value.
-    private func show(_ output: StepOutput, of value: ValueID, at elapsed: Duration, place: OutputPlace?) {
-        guard output.stream == .stderr else { return }
-        switch options.output ?? .grouped {
-        case .none: return
-        case .stream: write(output, behind: mark(of: value.words))
-        case .grouped, .failed:
-            let block = valueBlocks[value] ?? OutputBlock(directory: options.spoolDirectory)
-            valueBlocks[value] = block
-            do throws(SystemError) {
-                try block.append(output, at: place)
-            } catch {
-                valueBlocks[value] = nil
-                warnOfOutput(of: value.words, error, at: elapsed)
-                write(block, of: value.words, mark: mark(of: value.words))
-                write(output, behind: mark(of: value.words))
+        case .step(let step):
+            mode = self.mode(of: step)
+            if mode == .grouped, live?.step == step || isAlone(step) && blocks[output.writer] == nil {
+                return showNow(output, of: step, at: elapsed)
             }
+        case .value:
+            // Standard output of a command of `vars` is its value.
+            guard output.stream == .stderr else { return }
+            mode = options.output ?? .grouped
+        }
+        switch mode {
+        case .none: return
+        case .stream: write(output, behind: mark(of: output.writer))
+        case .grouped, .failed: keep(output, at: elapsed, place: place)
         }
     }
 
     /// Writes a line for a command of `vars` if it failed or wrote to standard error, and always in a verbose log.
     private func write(_ value: ValueFinished, at elapsed: Duration) {
-        let block = valueBlocks.isEmpty ? nil : valueBlocks.removeValue(forKey: value.value)
+        let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: .value(value.value))
         let hasFailed = value.outcome.isFailure
         let shown = hasFailed || options.output != .failed ? block : nil
         guard hasFailed || shown != nil || options.isVerbose else { return }
@@ -202,28 +164,24 @@ package final class TextReporter: Reporter {
         if let shown { write(shown, of: value.value.words) }
     }
 
-    private func mark(of step: String) -> String { "[\(step.visible)] " }
+    private func mark(of writer: StepOutput.Writer) -> String { "[\(writer.words.visible)] " }
 
-    private func keep(_ output: StepOutput, of step: String, at elapsed: Duration, place: OutputPlace?) {
-        let block = blocks[step] ?? OutputBlock(directory: options.spoolDirectory)
-        blocks[step] = block
+    private func keep(_ output: StepOutput, at elapsed: Duration, place: OutputPlace?) {
+        let block = blocks[output.writer] ?? OutputBlock(directory: options.spoolDirectory)
+        blocks[output.writer] = block
         do throws(SystemError) {
             try block.append(output, at: place)
         } catch {
             // Better out of turn than lost; each line is marked with the step.
-            blocks[step] = nil
-            modes[step] = .stream
-            warnOfOutput(of: step, error, at: elapsed)
-            write(block, of: step, mark: mark(of: step))
-            write(output, behind: mark(of: step))
+            blocks[output.writer] = nil
+            if let step = output.step { modes[step] = .stream }
+            text.line(
+                at: elapsed, verb: "warning", .caution, subject: output.writer.words,
+                detail: "its output is shown as it comes: it cannot be kept in `\(options.spoolDirectory)`: "
+                    + error.words)
+            write(block, of: output.writer.words, mark: mark(of: output.writer))
+            write(output, behind: mark(of: output.writer))
         }
-    }
-
-    private func warnOfOutput(of subject: String, _ error: SystemError, at elapsed: Duration) {
-        text.line(
-            at: elapsed, verb: "warning", .caution, subject: subject,
-            detail: "its output is shown as it comes: it cannot be kept in `\(options.spoolDirectory)`: "
-                + error.words)
     }
 
     /// Writes whole lines with the step's own mark.
@@ -237,7 +195,7 @@ package final class TextReporter: Reporter {
     private func showNow(_ output: StepOutput, of step: String, at elapsed: Duration) {
         var live = self.live.take() ?? LiveOutput(of: step, keepsColors: options.isColored)
         if !live.isAnnounced {
-            text.line(at: elapsed, verb: "running", .faint, subject: titles[step] ?? step)
+            text.line(at: elapsed, verb: "running", .faint, subject: view.onlyRunning?.title ?? step)
             live.isAnnounced = true
         }
         write(output.bytes, through: &live.sanitizer)

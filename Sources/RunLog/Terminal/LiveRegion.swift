@@ -23,8 +23,6 @@ package final class LiveRegion: Reporter {
     private let view: RunView
     private let size: () -> TerminalSize?
     private let echo: Echo
-    private let estimate: () -> RunEstimate?
-    private var remaining = RemainingTime()
     private var lastLines = LastLines()
     private var hasChanged = false
     /// The view's revision at the last event.
@@ -44,14 +42,14 @@ package final class LiveRegion: Reporter {
         self.terminal = terminal
         self.view = view
         self.echo = echo
-        self.estimate = estimate
         self.size = size
+        view.expect(estimate)
     }
 
     /// Returns a sink for the same terminal: it clears the region, then writes the record to `sink`. The next tick
     /// draws the region again below the record.
     package func sink(over sink: any RecordSink) -> any RecordSink {
-        ClearingSink(region: self, sink: sink)
+        ListeningSink(over: sink) { [self] in clear(with: TerminalSequence.clearForLine) }
     }
 
     package func report(_ event: RunEvent) {
@@ -62,11 +60,10 @@ package final class LiveRegion: Reporter {
             lastLines.note(output)
             hasChanged = true
         case .stepFinished(let step): lastLines.forget(.step(step.step))
-        case .stepRetry(let step, _, _): lastLines.forget(.step(step))
+        case .stepRetry(let retry): lastLines.forget(.step(retry.step))
         case .valueFinished(let value): lastLines.forget(.value(value.value))
         default: break
         }
-        remaining.note(event)
         if view.revision != revision { hasChanged = true }
         revision = view.revision
         if view.hasEnded { clear() }
@@ -93,9 +90,6 @@ package final class LiveRegion: Reporter {
         if !shown.lines.isEmpty, !view.hasEnded { draw(at: lastDrawing) }
     }
 
-    /// Removes the region in front of a line of the log.
-    fileprivate func clearForLine() { clear(with: TerminalSequence.clearForLine) }
-
     private func clear(with sequence: [UInt8]) {
         recover()
         guard !shown.lines.isEmpty else { return }
@@ -119,8 +113,7 @@ package final class LiveRegion: Reporter {
             return
         }
         recover()
-        let left =
-            elapsed < Self.estimateDelay ? nil : remaining.left(view.running, at: elapsed, expected: estimate)
+        let left = elapsed < Self.estimateDelay ? nil : view.left(at: elapsed)
         let text = RegionText(view: view, left: left) { [self] in
             isEchoed($0) ? [] : lastLines.line(of: $0.writer)
         }
@@ -145,28 +138,6 @@ package final class LiveRegion: Reporter {
         case .grouped: step.isAlone && step.step != nil
         case .failed, .none: false
         }
-    }
-}
-
-/// A sink for a terminal that may have a live region.
-private final class ClearingSink: RecordSink {
-    private let region: LiveRegion
-    private let sink: any RecordSink
-
-    init(region: LiveRegion, sink: any RecordSink) {
-        self.region = region
-        self.sink = sink
-    }
-
-    func write(_ record: UnsafeRawBufferPointer) {
-        region.clearForLine()
-        sink.write(record)
-    }
-
-    func write(pulling source: @escaping RecordSource) {
-        // Nothing is drawn until the whole text is written.
-        region.clearForLine()
-        sink.write(pulling: source)
     }
 }
 

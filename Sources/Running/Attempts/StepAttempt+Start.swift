@@ -172,20 +172,29 @@ extension RunSecrets {
 }
 
 extension StepAttempt {
+    private func recordRerun(because reason: RerunReason) {
+        record(
+            .stepRerun(
+                StepRerun { rerun in
+                    rerun.step = step
+                    rerun.reason = reason
+                }))
+    }
+
     /// Restores the result of the run that this one resumes, if it is still current. Returns true if it did;
     /// otherwise records the reason, if there is one.
     func restore() -> Bool {
         guard number == 1, runner.resumption != nil else { return false }
         switch runner.resumption!.decide(row, definition: definition, round: round, in: runner.plan) {
         case .run(let reason):
-            if let reason { record(.stepRerun(step: step, reason: reason)) }
+            if let reason { recordRerun(because: reason) }
             return false
         case .restore(let past):
             if capturedOutput != nil, runner.keepsStandardOutput(of: row) {
                 let output = runner.resumption!.past.standardOutput(of: step)
                 guard case .known(let bytes) = output else {
                     runner.resumption?.runsAfterAll(row)
-                    record(.stepRerun(step: step, reason: output == .changed ? .damage : .result))
+                    recordRerun(because: output == .changed ? .damage : .result)
                     return false
                 }
                 capturedOutput = CapturedOutput(bytes)

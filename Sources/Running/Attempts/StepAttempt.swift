@@ -200,7 +200,13 @@ extension StepAttempt: ProcessObserver {
 
     func process(exited status: ProcessEnding.Status) {
         runner.takeBackTerminal(from: row)
-        record(.stepAttempt(step: step, attempt: number, status: ExitStatus(status)))
+        record(
+            .stepAttempt(
+                AttemptExit { end in
+                    end.step = step
+                    end.attempt = number
+                    end.status = ExitStatus(status)
+                }))
         // Ctrl-C reaches only the step that has the terminal; a step that does not catch it ends the run by it.
         if command?.isInteractive == true, process?.isStopping == false, case .signalled(let signal) = status,
             [SIGINT, SIGQUIT].contains(signal)

@@ -146,9 +146,11 @@ package struct PastRecord {
         case .stepUndoes(let step, let undoing):
             hooks[step, default: []].append(
                 PastResults.HookStart(step: step, command: nil, undoing: undoing, moment: moment))
-        case .stepRerun(let step, let reason):
-            if reason == .outcome, let known = steps[step], known.isTolerated { failures[step] = known }
-            noteStart(of: step)
+        case .stepRerun(let rerun):
+            if rerun.reason == .outcome, let known = steps[rerun.step], known.isTolerated {
+                failures[rerun.step] = known
+            }
+            noteStart(of: rerun.step)
         case .stepStarted(let step):
             noteOutput(of: step.step, Output())
             guard hooks[step.step] == nil else { return noteCommand(step.command, ofHook: step.step) }
@@ -165,7 +167,7 @@ package struct PastRecord {
             noteOutput(of: step.step, step.standardOutput.map { Output($0) } ?? Output(loss: .unknown))
             note(
                 step.step, .success, step.definition, step.outputs, at: moment, ran: steps[step.step]?.ran ?? run)
-        case .groupRetry(let group, _, _): retries.note(group, IDMarks.Mark(moment: moment, hook: ""))
+        case .groupRetry(let retry): retries.note(retry.group, IDMarks.Mark(moment: moment, hook: ""))
         default: break
         }
     }

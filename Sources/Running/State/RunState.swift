@@ -93,7 +93,7 @@ extension RunState {
             groups[row, default: GroupProgress()].start = time
             if plan.hasRounds(row), groups[row]?.round == nil { groups[row]?.round = 0 }
         }
-        return row == .root ? nil : .groupStarted(group: plan.nodes[row].id)
+        return row == .root ? nil : .groupStarted(GroupStarted { $0.group = plan.nodes[row].id })
     }
 
     /// Begins a new round. This is the only reset: nothing of earlier rounds counts any more.
@@ -165,9 +165,20 @@ extension RunState {
     /// follows.
     func isRetried(_ row: PlanIndex, ended: Int, delay: Duration) -> RunEvent.Kind {
         // The results of this round stay until the next one begins, because the group may end before that.
-        plan.isStep(row)
-            ? .stepRetry(step: plan.nodes[row].id, attempt: ended, delay: delay)
-            : .groupRetry(group: plan.nodes[row].id, round: groups[row]?.round ?? ended, delay: delay)
+        guard plan.isStep(row) else {
+            return .groupRetry(
+                GroupRetry { retry in
+                    retry.group = plan.nodes[row].id
+                    retry.round = groups[row]?.round ?? ended
+                    retry.delay = delay
+                })
+        }
+        return .stepRetry(
+            StepRetry { retry in
+                retry.step = plan.nodes[row].id
+                retry.attempt = ended
+                retry.delay = delay
+            })
     }
 
     /// Returns the round of the nearest enclosing group that may be retried; nil if there is none.

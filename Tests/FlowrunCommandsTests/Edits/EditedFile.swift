@@ -42,7 +42,7 @@ struct EditedFile {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        findings = try decoder.decode([Finding].self, from: Data(DiagnosticPrinter.json(diagnostics).utf8))
+        findings = try decoder.decode([Finding].self, from: Data(JSONPrinter.text(diagnostics).utf8))
     }
 
     /// The text with the edits of a finding, the finding's place in it, and the ranges of new text.

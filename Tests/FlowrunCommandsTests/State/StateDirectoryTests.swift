@@ -128,24 +128,24 @@ import Testing
     }
 
     private func numbers(_ count: Int, in directory: StateDirectory) -> [Int] {
-        (0..<count).compactMap { _ in directory.enter { 0 }?.number }
+        (0..<count).compactMap { _ in StateRegister(in: directory).enter { 0 }?.number }
     }
 
     @Test func `each run that begins has a number above those before it, and all have one key`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
         #expect(numbers(3, in: directory) == [1, 2, 3])
-        let key = try #require(directory.existingKey())
+        let key = try #require(StateRegister(in: directory).existingKey())
         #expect(key.count == 16)
-        #expect(try StateDirectory.existing(test.path("state")).enter { 0 } == .init(key: key, number: 4))
-        #expect(directory.existingKey() == key)
+        #expect(try StateRegister(in: .existing(test.path("state"))).enter { 0 } == .init(key: key, number: 4))
+        #expect(StateRegister(in: directory).existingKey() == key)
     }
 
     @Test func `runs that begin at once have numbers of their own`() async throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
         let entries = await withTaskGroup { group in
-            for _ in 0..<8 { group.addTask { (0..<50).compactMap { _ in directory.enter { 0 } } } }
+            for _ in 0..<8 { group.addTask { (0..<50).compactMap { _ in StateRegister(in: directory).enter { 0 } } } }
             return await group.reduce(into: []) { $0 += $1 }
         }
         #expect(entries.map(\.number).sorted() == Array(1...400))
@@ -157,10 +157,10 @@ import Testing
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
         try test.write([UInt8](repeating: 7, count: size), to: "state/key")
-        #expect(directory.existingKey() == nil)
-        let entry = try #require(directory.enter { 41 })
+        #expect(StateRegister(in: directory).existingKey() == nil)
+        let entry = try #require(StateRegister(in: directory).enter { 41 })
         #expect(entry.number == 42 && entry.key != [UInt8](repeating: 7, count: 16))
-        #expect(directory.enter { 41 } == .init(key: entry.key, number: 43))
+        #expect(StateRegister(in: directory).enter { 41 } == .init(key: entry.key, number: 43))
         let names = try FileManager.default.contentsOfDirectory(atPath: test.path("state"))
         #expect(!names.contains { $0.hasSuffix("~") })
     }
@@ -168,13 +168,13 @@ import Testing
     @Test func `a changed bit costs the key at most, and no number`() throws {
         let test = try FlowrunTest()
         let directory = try StateDirectory.made(test.path("state"))
-        let before = try #require((0..<5).compactMap { _ in directory.enter { 0 } }.last)
+        let before = try #require((0..<5).compactMap { _ in StateRegister(in: directory).enter { 0 } }.last)
         let bytes = [UInt8](try #require(FileManager.default.contents(atPath: test.path("state/key"))))
         for offset in bytes.indices {
             var changed = bytes
             changed[offset] ^= 1 << UInt8(offset % 8)
             try test.write(changed, to: "state/key")
-            let entry = try #require(directory.enter { 0 })
+            let entry = try #require(StateRegister(in: directory).enter { 0 })
             #expect(entry.number == 6)
             #expect((entry.key == before.key) == (offset >= 20))
         }
@@ -185,9 +185,9 @@ import Testing
         let directory = try StateDirectory.made(test.path("state"))
         let key = (1...16).map { UInt8($0) }
         try test.write(key, to: "state/key")
-        #expect(directory.existingKey() == key)
-        #expect(directory.enter { 0 } == .init(key: key, number: 1))
-        #expect(directory.enter { 0 } == .init(key: key, number: 2))
+        #expect(StateRegister(in: directory).existingKey() == key)
+        #expect(StateRegister(in: directory).enter { 0 } == .init(key: key, number: 1))
+        #expect(StateRegister(in: directory).enter { 0 } == .init(key: key, number: 2))
     }
 
     @Test func `a reader makes nothing`() throws {

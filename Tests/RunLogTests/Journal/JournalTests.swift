@@ -17,9 +17,17 @@ import Testing
         try #require(folder >= 0)
     }
 
-    private static let header = JournalHeader(
-        run: "20260101T000000-aaaaaa", file: "w.yml", path: "/w.yml", workflow: "w.yml", time: 1_767_225_600_000_000,
-        targets: ["a"], params: ["n=1"], logFile: nil, folder: "/runs", why: "flowrun why")
+    private static let header = JournalHeader { header in
+        header.run = "20260101T000000-aaaaaa"
+        header.file = "w.yml"
+        header.path = "/w.yml"
+        header.workflow = "w.yml"
+        header.time = 1_767_225_600_000_000
+        header.targets = ["a"]
+        header.params = ["n=1"]
+        header.folder = "/runs"
+        header.why = "flowrun why"
+    }
 
     private func events(_ kinds: [RunEvent.Kind]) -> [RunEvent] {
         kinds.enumerated().map { index, kind in

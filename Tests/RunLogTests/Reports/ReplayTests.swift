@@ -71,7 +71,9 @@ import Testing
     }
 
     private func write(_ events: [RunEvent], in folder: Int32) throws {
-        let header = JournalHeader(run: "r", file: "f.yml", path: "/f.yml", workflow: "f.yml", time: 1)
+        let header = JournalHeader {
+            ($0.run, $0.file, $0.path, $0.workflow, $0.time) = ("r", "f.yml", "/f.yml", "f.yml", 1)
+        }
         let writer = try JournalWriter(in: folder, header)
         events.forEach(writer.report)
         writer.flush()

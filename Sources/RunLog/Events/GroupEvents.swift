@@ -1,3 +1,32 @@
+/// A group has begun, or a round of it.
+package struct GroupStarted: RecordFields, Sendable {
+    package var group = ""
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.group(&group)
+    }
+}
+
+/// A round of a group has failed, and another one follows.
+package struct GroupRetry: RecordFields, Sendable {
+    package var group = ""
+    /// The round that has failed, from 0.
+    package var round = 0
+    /// The time until the next round may begin.
+    package var delay = Duration.zero
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.group(&group)
+        visitor.field("round", &round, "which time the group ran that has failed, from 0")
+        visitor.delay(&delay)
+    }
+}
+
+/// A group and all its members have ended.
 package struct GroupFinished: RecordFields, Sendable {
     package var group = ""
     package var outcome = StepOutcome.success

@@ -2,11 +2,11 @@ import RunLog
 import Syntax
 import Testing
 
-@Suite struct DiagnosticPrinterTests {
+@Suite struct JSONPrinterTests {
     private let file = SourceFile(name: "a.yml", text: "ä: [compil]\nb: \"x\ny\"\n")
 
     @Test func `no findings are an empty array`() {
-        #expect(DiagnosticPrinter.json([]) == "[]\n")
+        #expect(JSONPrinter.text([]) == "[]\n")
     }
 
     @Test func `a finding has its place in scalars, its notes and its fix`() {
@@ -16,7 +16,7 @@ import Testing
             notes: [.init("did you mean `compile`?", at: SourceRange(0..<1)), .init("no place")],
             fix: .init("write `compile`", edits: [.init(range: word, replacement: "compile")]))
         #expect(
-            DiagnosticPrinter.json([finding]) == """
+            JSONPrinter.text([finding]) == """
                 [{"severity":"error","code":"FR0203","message":"unknown dependency `compil`","file":"a.yml",\
                 "line":1,"column":5,"end_line":1,"end_column":11,"notes":[{"message":"did you mean `compile`?",\
                 "file":"a.yml","line":1,"column":1},{"message":"no place","file":null,"line":null,"column":null}],\
@@ -29,7 +29,7 @@ import Testing
     @Test func `a range over lines ends in its last one, and no fix is null`() {
         let finding = Diagnostic(.wrongType, "text", in: file, at: SourceRange(16..<21), severity: .warning)
         #expect(
-            DiagnosticPrinter.json([finding]) == """
+            JSONPrinter.text([finding]) == """
                 [{"severity":"warning","code":"FR0205","message":"text","file":"a.yml","line":2,"column":4,\
                 "end_line":3,"end_column":3,"notes":[],"fix":null}]
 

@@ -1,5 +1,20 @@
 internal import Basics
 
+/// An event of a step that has its `name` and the values of its fan-out.
+protocol TitledStep {
+    var step: String { get }
+    var name: String? { get }
+    var item: String? { get }
+}
+
+extension TitledStep {
+    var title: String { StepTitle.words(step, name: name, item: item) }
+}
+
+extension StepStarted: TitledStep {}
+extension StepFinished: TitledStep {}
+extension StepRestored: TitledStep {}
+
 /// The title of a step as shown to users: its id, followed by the values that its number abbreviates and by its
 /// `name`, if they say more.
 enum StepTitle {

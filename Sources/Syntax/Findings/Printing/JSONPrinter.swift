@@ -1,10 +1,10 @@
 internal import Basics
 
 /// Findings for programs, `check --format json`. `DiagnosticRenderer` draws those for users.
-package enum DiagnosticPrinter {
+package enum JSONPrinter {
     /// One array of all findings in the order given. Lines and columns count from 1, columns in Unicode scalars; an
     /// end is the place after the last scalar. A note without a place has null for file, line and column.
-    package static func json(_ diagnostics: [Diagnostic]) -> String {
+    package static func text(_ diagnostics: [Diagnostic]) -> String {
         var json = JSONWriter()
         json.array { json in for diagnostic in diagnostics { json.value(diagnostic) } }
         json.newline()

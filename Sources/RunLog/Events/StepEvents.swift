@@ -1,3 +1,18 @@
+/// A fan-out whose items only the run knew has made a step.
+package struct StepAdded: RecordFields, Sendable {
+    package var step = ""
+    /// The id of the fan-out.
+    package var fanOut = ""
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.field("by", &fanOut, "full id of the fan-out")
+    }
+}
+
+/// The process of an attempt exists.
 package struct StepStarted: RecordFields, Sendable {
     package enum Command: Sendable, Hashable {
         case script(String)
@@ -46,5 +61,38 @@ extension StepStarted.Command {
         visitor.field("script", &script, "the script where `run` is a text, otherwise null")
         guard Visitor.isReader else { return }
         if let words { self = .arguments(words) } else if let script { self = .script(script) } else { visitor.fail() }
+    }
+}
+
+/// The first process of an attempt has ended.
+package struct AttemptExit: RecordFields, Sendable {
+    package var step = ""
+    package var attempt = 0
+    package var status = ExitStatus.exited(0)
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.attempt(&attempt)
+        var ended: ExitStatus? = status
+        visitor.status(&ended)
+        if let ended { status = ended } else { visitor.fail() }
+    }
+}
+
+/// An attempt has failed, and another one follows.
+package struct StepRetry: RecordFields, Sendable {
+    package var step = ""
+    package var attempt = 0
+    /// The time until the next attempt may begin.
+    package var delay = Duration.zero
+
+    package init() {}
+
+    package mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
+        visitor.step(&step)
+        visitor.attempt(&attempt)
+        visitor.delay(&delay)
     }
 }

@@ -57,6 +57,7 @@ package struct RunEstimate: Sendable {
 
 /// The remaining time of a run, if it continues as expected.
 struct RemainingTime {
+    private let expected: () -> RunEstimate?
     private var hasAsked = false
     /// The steps that have ended before the first request for the remaining time.
     private var ended: [String] = []
@@ -64,23 +65,16 @@ struct RemainingTime {
     /// The work of the steps that have ended, in seconds.
     private var done = 0.0
 
-    mutating func note(_ event: RunEvent) {
-        switch event.kind {
-        // In a later round of its group, a step does the same work again.
-        case .stepFinished(let step): if (event.round ?? 0) == 0 { noteEnd(of: step.step) }
-        case .stepRestored(let step): noteEnd(of: step.step)
-        default: break
-        }
-    }
+    /// `expected` is called once, by the first `left`, and may take a while.
+    init(_ expected: @escaping () -> RunEstimate?) { self.expected = expected }
 
-    private mutating func noteEnd(of step: String) {
+    /// Notes a step that has done its work, once for each step.
+    mutating func noteEnd(of step: String) {
         if let estimate { done += estimate.duration(of: step) } else if !hasAsked { ended.append(step) }
     }
 
-    /// Returns nil if unknown. The first call evaluates `expected`, which may take a while.
-    mutating func left(
-        _ running: [RunView.Command], at elapsed: Duration, expected: () -> RunEstimate?
-    ) -> Duration? {
+    /// Returns nil if unknown.
+    mutating func left(_ running: [RunView.Command], at elapsed: Duration) -> Duration? {
         if !hasAsked {
             hasAsked = true
             estimate = expected()

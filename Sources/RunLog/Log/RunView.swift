@@ -96,6 +96,8 @@ package final class RunView: Reporter {
     /// The last outcome by id, nil for nodes that have not ended, and the ids in the order of their first events; nil
     /// if only ends without success are kept.
     private var names: (outcomes: [String: StepOutcome?], order: [String])?
+    /// nil unless the remaining time is wanted.
+    private var remaining: RemainingTime?
 
     /// With `remembersAll`, it also has successes and nodes that have not ended, for some hundred bytes per step.
     package init(remembersAll: Bool = false) { names = remembersAll ? ([:], []) : nil }
@@ -103,27 +105,28 @@ package final class RunView: Reporter {
     package func report(_ event: RunEvent) {
         switch event.kind {
         case .runStarted(let run): steps = run.steps
-        case .stepAdded(let step, _):
+        case .stepAdded(let added):
             steps += 1
-            if event.round != nil { roundCopies.append(step) }
-            remember(step, nil)
+            if event.round != nil { roundCopies.append(added.step) }
+            remember(added.step, nil)
         case .stepStarted(let step): note(step, event)
-        case .stepAttempt(let step, _, let status):
-            if status != .exited(0) { attempts[step, default: []].append(status) }
+        case .stepAttempt(let end):
+            if end.status != .exited(0) { attempts[end.step, default: []].append(end.status) }
             return
-        case .stepRetry(let step, _, _): stop(step)
+        case .stepRetry(let retry): stop(retry.step)
         case .stepFinished(let step): note(step, event.round)
         case .stepRestored(let step):
             keep(nil, of: step.step, .success, event.round)
+            remaining?.noteEnd(of: step.step)
             remember(step.step, .success)
-        case .groupStarted(let group):
-            remember(group, nil)
-            guard let index = retried.firstIndex(of: group) else { return }
+        case .groupStarted(let start):
+            remember(start.group, nil)
+            guard let index = retried.firstIndex(of: start.group) else { return }
             retried.remove(at: index)
-            forgetRound(of: group)
+            forgetRound(of: start.group)
         case .groupFinished(let group): return note(group, event.round)
-        case .groupRetry(let group, _, _):
-            retried.append(group)
+        case .groupRetry(let retry):
+            retried.append(retry.group)
             return
         case .valueStarted(let start):
             values.append(
@@ -147,14 +150,16 @@ package final class RunView: Reporter {
         for index in running.indices { running[index].isAlone = false }
         running.append(
             Command(
-                writer: .step(step.step), title: StepTitle.words(step.step, name: step.name, item: step.item),
-                view: step.view, start: event.elapsed, isAlone: running.isEmpty))
+                writer: .step(step.step), title: step.title, view: step.view, start: event.elapsed,
+                isAlone: running.isEmpty))
         remember(step.step, nil)
     }
 
     private func note(_ step: StepFinished, _ round: Int?) {
         stop(step.step)
         remember(step.step, step.outcome)
+        // In a later round of its group, a step does the same work again.
+        if round ?? 0 == 0 { remaining?.noteEnd(of: step.step) }
         let statuses = attempts.isEmpty ? [] : attempts.removeValue(forKey: step.step) ?? []
         guard let cause = step.cause else { return keep(nil, of: step.step, step.outcome, round) }
         var end = End(id: step.step, outcome: step.outcome, isTolerated: step.isTolerated, cause: number(of: cause))
@@ -163,8 +168,8 @@ package final class RunView: Reporter {
             let isNamed = step.name != nil || step.item != nil
             end.detail = add(
                 Detail(
-                    title: isNamed ? StepTitle.words(step.step, name: step.name, item: step.item) : nil,
-                    attempt: step.attempt, earlier: statuses.count > 1 ? statuses.dropLast() : []))
+                    title: isNamed ? step.title : nil, attempt: step.attempt,
+                    earlier: statuses.count > 1 ? statuses.dropLast() : []))
         }
         keep(end, of: step.step, step.outcome, round)
     }
@@ -260,6 +265,15 @@ package final class RunView: Reporter {
 
     /// The number of running processes of steps and of `vars`.
     var runningCount: Int { running.count + values.count }
+
+    /// The running step if there is exactly one.
+    var onlyRunning: Command? { running.count == 1 ? running[0] : nil }
+
+    /// Prepares `left`; must be called before the first event. `estimate` is called at most once, by the first `left`.
+    func expect(_ estimate: @escaping () -> RunEstimate?) { remaining = RemainingTime(estimate) }
+
+    /// Returns the remaining time of the run if it continues as expected; nil if unknown.
+    func left(at elapsed: Duration) -> Duration? { remaining?.left(running, at: elapsed) }
 
     /// Returns the longest running commands first; ties in the order of their ids.
     func longestRunning(_ count: Int) -> [Command] {
