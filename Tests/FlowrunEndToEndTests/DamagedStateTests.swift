@@ -26,14 +26,40 @@ struct DamagedStateTests {
         return (try? test.contents(of: "ran").split(separator: "\n").map(String.init).sorted()) ?? []
     }
 
-    private func resume(_ test: FlowrunTest) async throws -> EventLog {
-        let result = try await test.start(["workflow.yml", "--log", "json", "--resume"]).finish()
+    /// `run` is nil for the last run.
+    private func resume(_ test: FlowrunTest, _ run: String? = nil) async throws -> EventLog {
+        let option = run.map { "--resume=\($0)" } ?? "--resume"
+        let result = try await test.start(["workflow.yml", "--log", "json", option]).finish()
         result.expect(exit: 0)
         return try result.log()
     }
 
     private func warnings(_ log: EventLog) -> [String] {
         log.all("warning").filter { $0["code"]?.string == "resume" }.compactMap { $0["message"]?.string }
+    }
+
+    @Test func `damage of an earlier run takes what only that run and those before it know`() async throws {
+        let test = try FlowrunTest(Self.workflow)
+        try await test.run("workflow.yml").expect(exit: 1)
+        let run = try #require(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs")).first)
+        // Of the first run, only `long`.
+        try await test.run("workflow.yml", "long", "--resume=\(run)").expect(exit: 0)
+        let runs = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
+        let second = try #require(runs.first { $0 != run })
+        let path = ".flowrun/runs/\(run)/journal.jsonl"
+        var journal = try bytes(test, path)
+        let place = try #require(journal.lastIndex(of: Self.newline)) - 2
+        journal[place] ^= 1
+        try test.write(journal, to: path)
+        _ = try takeRan(test)
+        try test.write("", to: "ok")
+
+        let told = warnings(try await resume(test, second))
+
+        #expect(told.count == 1)
+        #expect(told.first?.hasPrefix("the journal of the run `\(run)` is damaged") == true)
+        #expect(told.first?.hasSuffix(": what only it and earlier runs know of runs again") == true)
+        #expect(try takeRan(test) == ["deploy", "verify"])
     }
 
     @Test(arguments: 0..<12)

@@ -227,14 +227,10 @@ extension AsyncOperation {
     /// The value, once `begin` has started or added the operation. Otherwise like
     /// `OperationCore.end(in:onceBegunBy:)`, whose error it throws as `refused`.
     func value(
-        in context: TaskContext? = nil, onceBegunBy begin: () throws(UsageError) -> Void
+        onceBegunBy begin: () throws(UsageError) -> Void
     ) async throws(OperationFailure<Failure>) -> Success {
         let end: OperationEnd
-        do throws(UsageError) {
-            end = try await core.end(in: context, onceBegunBy: begin)
-        } catch {
-            throw .refused(error)
-        }
+        do throws(UsageError) { end = try await core.end(in: nil, onceBegunBy: begin) } catch { throw .refused(error) }
         return try Self.result(of: core, end).get()
     }
 }
