@@ -86,13 +86,15 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     /// Records that something inside waits while it holds what others may want. Requires its queue's lock.
     func noteWayOutside() { withMembers { $1.leadsOutside = true } }
 
-    /// Adds a member. `producer` is the body that adds it; nil for a call from outside.
-    func add(_ member: OperationCore, producer: BodyControl? = nil) throws(UsageError) {
-        while true {
+    /// Adds all members or none; `producer` is the body that adds them, nil for a call from outside. If a queue adds
+    /// this operation during the call, an error may leave members that the queue has added with it.
+    func add(_ members: [OperationCore], producer: BodyControl? = nil) throws(UsageError) {
+        var rest = members[...]
+        while !rest.isEmpty {
             if let queue = lifecycle.queue {
-                if try queue.add([member], to: self, producer: producer) { return }
-            } else if try Self.adopt(member, into: self) {
-                return
+                if try queue.add(Array(rest), to: self, producer: producer) { return }
+            } else {
+                rest = rest.dropFirst(try Self.adopt(rest, into: self))
             }
         }
     }

@@ -43,19 +43,14 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     /// wait for itself, also for a place or a mutex that an enclosing operation holds; and, once it belongs to a
     /// queue, `invalidTimeout`, `nestedMutex`, `invalidUnits` or `poolOfCompound` because of the member's options.
     public func add(_ member: some AsyncOperationProtocol) throws(UsageError) {
-        try compound.add(member.erased.core)
+        try compound.add([member.erased.core])
     }
 
-    /// Adds all members or none, before the compound operation is visible elsewhere.
+    /// Adds members before the operation is visible elsewhere: all or none. Keeps the handles until then, because the
+    /// last handle of a free operation abandons it.
     private func add(all members: [AnyAsyncOperation]) throws(UsageError) {
-        for (count, member) in members.enumerated() {
-            do throws(UsageError) {
-                try add(member)
-            } catch {
-                compound.giveBack(count)
-                throw error
-            }
-        }
+        defer { withExtendedLifetime(members) {} }
+        try compound.add(members.map(\.core))
     }
 
     /// The members, in the order in which they were added. Each call creates new handles; compare them by `id`.
@@ -154,6 +149,9 @@ extension CompoundOperation {
 
         /// The operations of all lines, in order.
         public static func buildBlock(_ parts: [AnyAsyncOperation]...) -> [AnyAsyncOperation] { parts.flatMap { $0 } }
+
+        /// The operations of the only line.
+        public static func buildBlock(_ part: [AnyAsyncOperation]) -> [AnyAsyncOperation] { part }
 
         /// `if` without `else`.
         public static func buildOptional(_ part: [AnyAsyncOperation]?) -> [AnyAsyncOperation] { part ?? [] }

@@ -16,17 +16,13 @@ final class Worker: Sendable {
         var raisedTo: Priority?
     }
 
-    /// A worker and its task, which distinguishes the worker's own body from tasks that inherit the value. Unchecked:
-    /// the task is only compared.
-    private struct Identity: @unchecked Sendable {
-        let worker: Worker
-        let task: UnsafeCurrentTask
-    }
-
-    @TaskLocal private static var current: Identity?
+    @TaskLocal private static var current: Worker?
 
     let priority: Priority?
     private let state = Lock(State())
+    /// Its task, which distinguishes its own body from tasks that inherit the worker. Only compared, and set before
+    /// anything can inherit it.
+    @exclusivity(unchecked) private nonisolated(unsafe) var own: UnsafeCurrentTask?
     /// Used only by its own task.
     @exclusivity(unchecked) private nonisolated(unsafe) var control: BodyControl?
 
@@ -52,15 +48,15 @@ final class Worker: Sendable {
     }
 
     @inline(__always)
-    private func run(_ first: BodyControl) async {
-        let identity = identity
+    @concurrent private func run(_ first: BodyControl) async {
+        let task = takeTask()
         let (isCancelled, raisedTo) = state.withLock { state in
-            state.task = identity.task
+            state.task = task
             return (state.isCancelled, state.raisedTo)
         }
-        if isCancelled { cancelling { identity.task.cancel() } }
-        if let raisedTo { identity.task.escalatePriority(to: raisedTo.ofTask) }
-        await Self.$current.withValue(identity) {
+        if isCancelled { cancelling { task.cancel() } }
+        if let raisedTo { task.escalatePriority(to: raisedTo.ofTask) }
+        await Self.$current.withValue(self) {
             var next: BodyControl? = first
             while let control = next {
                 self.control = control
@@ -68,16 +64,19 @@ final class Worker: Sendable {
             }
             control = nil
         }
-        await seeOff()
+        if !closeToVisitors() { await seeOff() }
     }
 
-    /// Admits no more visitors, and waits until the present ones have left.
-    private func seeOff() async {
-        let isFree = state.withLock { state in
+    /// Admits no more visitors. Returns true if there are none.
+    private func closeToVisitors() -> Bool {
+        state.withLock { state in
             state.task = nil
             return state.visitors == 0
         }
-        if isFree { return }
+    }
+
+    /// Waits until the present visitors have left.
+    private func seeOff() async {
         await withUnsafeContinuation { continuation in
             let isFree = state.withLock { state in
                 if state.visitors > 0 { state.host = continuation }
@@ -109,26 +108,26 @@ final class Worker: Sendable {
         guard let control else { return await part() }
         let worker = Worker(priority: nil)
         worker.control = control
-        return await $current.withValue(worker.identity) {
+        _ = worker.takeTask()
+        return await $current.withValue(worker) {
             // Tasks left behind inherit the value, and could be mistaken for the body's own task once that is gone.
             defer { worker.control = nil }
             return await part()
         }
     }
 
-    /// Its identity. Must be called in its own task.
-    private var identity: Identity {
-        guard let identity = withUnsafeCurrentTask(body: { $0.map { Identity(worker: self, task: $0) } }) else {
-            preconditionFailure("a worker runs in a task")
-        }
-        return identity
+    /// Makes the calling task its own.
+    private func takeTask() -> UnsafeCurrentTask {
+        guard let task = withUnsafeCurrentTask(body: { $0 }) else { preconditionFailure("a worker runs in a task") }
+        own = task
+        return task
     }
 
     /// The body that the calling task runs; nil if it runs none itself.
     static var runningBody: BodyControl? {
         guard let current else { return nil }
         // A task that inherited the value may wait where the body itself must not.
-        return withUnsafeCurrentTask { $0 == current.task ? current.worker.control : nil }
+        return withUnsafeCurrentTask { $0 == current.own ? current.control : nil }
     }
 
     /// True if a body may begin on the thread of the calling task, which is about to wait. False in another body,

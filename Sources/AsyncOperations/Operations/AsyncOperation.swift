@@ -11,9 +11,9 @@ internal import Platform
 public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOperation, @unchecked Sendable {
     convenience init(
         _ name: String, _ options: OperationOptions, needs: [OperationCore.Need] = [],
-        storing body: @escaping StoringBodyCore.Body
+        storing body: @escaping OperationCore.Body
     ) {
-        self.init(StoringBodyCore(name, .made(of: options), needs: needs, body: body))
+        self.init(OperationCore(name, options, needs: needs, body: body))
     }
 
     /// Creates an operation that ends when `body` does.
@@ -21,10 +21,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         _ name: String = "", options: OperationOptions = OperationOptions(),
         body: @escaping @Sendable () async throws(Failure) -> Success
     ) {
-        self.init(
-            BodyCore(name, options) { _ in
-                do throws(Failure) { return .value(ValueBox(try await body())) } catch { return .error(error) }
-            })
+        self.init(OperationCore(name, options) { _, core in await core.end { () throws(Failure) in try await body() } })
     }
 
     /// Creates an operation that ends when `body` does. The body takes a context.
@@ -33,8 +30,8 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
         body: @escaping @Sendable (AsyncOperationContext) async throws(Failure) -> Success
     ) {
         self.init(
-            BodyCore(name, options) { context in
-                do throws(Failure) { return .value(ValueBox(try await body(context))) } catch { return .error(error) }
+            OperationCore(name, options) { context, core in
+                await core.end { () throws(Failure) in try await body(context) }
             })
     }
 

@@ -52,7 +52,7 @@ public struct AsyncOperationContext: Sendable {
     /// Throws the errors of `add` of the compound operation or queue, and `closed` once the body has ended.
     public func produce(_ operation: some AsyncOperationProtocol) throws(UsageError) {
         if let parent = core.parent {
-            try parent.add(operation.erased.core, producer: control)
+            try parent.add([operation.erased.core], producer: control)
         } else {
             try control.queue.add([operation.erased.core], producer: control)
         }

@@ -111,7 +111,7 @@ extension Lifecycle {
 }
 
 /// The end of one attempt of a body.
-enum BodyEnd: Sendable {
+@usableFromInline enum BodyEnd: Sendable {
     case success
     case failure(any Error)
     /// A time limit inside the body has passed.

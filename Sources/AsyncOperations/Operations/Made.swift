@@ -28,7 +28,7 @@ extension OperationCore {
     }
 
     /// Runs `body` and stores its value or error.
-    func end<Success: Sendable, Failure: Error>(
+    @inlinable func end<Success: Sendable, Failure: Error>(
         with body: () async throws(Failure) -> Success
     ) async -> BodyEnd {
         let made: Made
@@ -37,7 +37,7 @@ extension OperationCore {
     }
 
     /// Stores the result of an attempt.
-    func end(with made: Made) -> BodyEnd {
+    @usableFromInline func end(with made: Made) -> BodyEnd {
         keep(made)
         switch made {
         case .value: return .success

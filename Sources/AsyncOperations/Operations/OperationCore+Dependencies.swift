@@ -144,24 +144,24 @@ extension OperationCore {
         }
     }
 
-    /// Makes `child` a member of `compound`, which belongs to no queue. Returns false if a queue has added `compound`
-    /// meanwhile.
-    static func adopt(_ child: OperationCore, into compound: CompoundCore) throws(UsageError) -> Bool {
-        let (answer, consequences) = withTopology { () -> (Result<Bool, UsageError>, [Consequences]) in
+    /// Makes `children` members of `compound`, which belongs to no queue: all or, with an error, none. Returns how many
+    /// of them are members when a queue adds `compound` meanwhile.
+    static func adopt(_ children: ArraySlice<OperationCore>, into compound: CompoundCore) throws(UsageError) -> Int {
+        let (answer, consequences) = withTopology { () -> (Result<Int, UsageError>, [Consequences]) in
             var consequences: [Consequences] = []
+            var count = 0
             do throws(UsageError) {
-                try refuseRing(of: child, in: compound)
-                guard try compound.take(child) else { return (.success(false), []) }
-                guard child.state.withLock({ $0.hasEdges }) else { return (.success(true), []) }
-                child.noteEdges()
-                do throws(UsageError) {
+                for child in children {
+                    try refuseRing(of: child, in: compound)
+                    guard try compound.take(child) else { break }
+                    count += 1
+                    guard child.state.withLock({ $0.hasEdges }) else { continue }
+                    child.noteEdges()
                     try holdBack(beyond: [child], &consequences)
-                    return (.success(true), consequences)
-                } catch {
-                    compound.giveBack(1)
-                    throw error
                 }
+                return (.success(count), consequences)
             } catch {
+                compound.giveBack(count)
                 return (.failure(error), consequences)
             }
         }

@@ -108,7 +108,7 @@ extension OperationCore {
     var mayBegin: Bool {
         switch lifecycle {
         case .ended: false
-        case .running: options.retry != nil
+        case .running: !hasDefaultOptions && options.retry != nil
         case .idle, .dissolving, .member, .taken, .waiting, .open, .settled: true
         }
     }

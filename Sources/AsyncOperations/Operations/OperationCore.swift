@@ -8,7 +8,7 @@
 /// lock two queues at once. Several operations are locked at once only from the outside in: one and operations inside
 /// it.
 @usableFromInline class OperationCore: @unchecked Sendable {
-    struct Need {
+    @usableFromInline struct Need: Sendable {
         let core: OperationCore
         var kind: DependencyKind
         /// True if the body reads its value, so that the dependency cannot be removed.
@@ -35,17 +35,35 @@
         var made = Made.nothing
     }
 
+    /// One attempt. Stores its value or error in the operation, in code that is compiled where their types are known.
+    @usableFromInline typealias Body = @Sendable (AsyncOperationContext, OperationCore) async -> BodyEnd
+
     let id: AsyncOperationID
     /// nil for the defaults, as for most operations.
     private let settings: OperationSettings?
     let state: Lock<State>
+    /// nil after the end, and for a compound operation. No lock guards it, because the end comes once, after the last
+    /// attempt.
+    @exclusivity(unchecked) private(set) nonisolated(unsafe) var body: Body?
 
-    init(_ id: AsyncOperationID, _ settings: OperationSettings?, needs: [Need] = []) {
+    /// Creates the core of a compound operation.
+    init(_ id: AsyncOperationID, _ settings: OperationSettings?) {
         self.id = id
         self.settings = settings
+        state = Lock(State())
+    }
+
+    /// Creates the core of an operation with a body.
+    @usableFromInline init(
+        _ name: String, _ options: OperationOptions, needs: [Need] = [], body: @escaping Body
+    ) {
+        id = AsyncOperationID(name)
+        settings = .made(of: options)
+        self.body = body
         var state = State(hasEdges: !needs.isEmpty)
         for need in needs { state.add(need) }
         self.state = Lock(state)
+        for need in needs { need.core.noteNeed() }
     }
 
     var options: OperationOptions { settings?.options ?? OperationOptions() }
@@ -72,13 +90,8 @@
         return end == .success ? OperationProgress(completed: said.total, total: said.total) : said
     }
 
-    /// Runs the body once.
-    func perform(_ control: BodyControl) async -> BodyEnd {
-        preconditionFailure("\(id) has no body")
-    }
-
     /// Releases the body after the end. Called once and outside all locks, because it may run user code.
-    func releaseBody() {}
+    func releaseBody() { body = nil }
 }
 
 extension OperationCore.State {

@@ -154,10 +154,15 @@ extension QueueCore {
 extension QueueCore {
     /// Runs the body of an attempt in the task of `worker`. Returns the next attempt that the task may run.
     @inline(__always)  // A frame less for each body.
-    func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
+    @concurrent func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
         let core = control.core
         if control.attempt > 1 { core.keep(.nothing) }
-        let end = control.begin(on: worker) ? await core.perform(control) : .stopped(control.reason ?? .requested)
+        let end =
+            if control.begin(on: worker), let body = core.body {
+                await body(AsyncOperationContext(control: control), core)
+            } else {
+                BodyEnd.stopped(control.reason ?? .requested)
+            }
         let mayRetry =
             if case .failure(let error) = end, let isWorthIt = core.options.retriesError { isWorthIt(error) } else {
                 true
