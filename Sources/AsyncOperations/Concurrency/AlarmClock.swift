@@ -46,17 +46,6 @@ final class AlarmClock: Sendable {
         }
     }
 
-    /// Sleeps until `time`. Returns false if the task is cancelled first.
-    func sleep(until time: ContinuousClock.Instant) async -> Bool {
-        let signal = OneShot()
-        guard let number = ring(at: time, { signal.happen() }) else {
-            return (try? await ContinuousClock().sleep(until: time, tolerance: nil)) != nil
-        }
-        let hasRung = await signal.waitUnlessCancelled(as: signal.makeTicket(), nil)
-        if !hasRung { cancel(number) }
-        return hasRung
-    }
-
     /// Cancels a ring. Does nothing if it has rung or is about to.
     func cancel(_ number: UInt64) {
         // Released outside the lock.

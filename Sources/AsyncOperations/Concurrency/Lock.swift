@@ -28,3 +28,23 @@ struct Lock<Value: ~Copyable>: ~Copyable, Sendable {
         return try mutex.withLock(body)
     }
 }
+
+/// A list that grows at its end and is shared by all its prefixes, so that a chain of n calls of `then` takes O(n)
+/// and each value of the chain stays unchanged.
+final class JobList<Element: Sendable>: Sendable {
+    private let elements: Lock<[Element]>
+
+    init(_ elements: [Element] = []) { self.elements = Lock(elements) }
+
+    func prefix(_ count: Int) -> ArraySlice<Element> { elements.withLock { $0.prefix(count) } }
+
+    /// Returns the first `count` elements and one more: this list if it ends there, otherwise a copy.
+    func appending(_ element: Element, after count: Int) -> JobList {
+        let isAppended = elements.withLock { elements in
+            guard elements.count == count else { return false }
+            elements.append(element)
+            return true
+        }
+        return isAppended ? self : JobList(Array(prefix(count)) + [element])
+    }
+}

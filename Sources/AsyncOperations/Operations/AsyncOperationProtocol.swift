@@ -55,12 +55,7 @@ extension AsyncOperationProtocol {
 
     /// The operations on which it depends, in the order in which the dependencies were added. Empty once it has
     /// ended.
-    public var dependencies: [AsyncOperationID] { core.state.withLock { $0.needs.map(\.core.id) } }
-
-    /// The reason why it has not ended: the path of waits to an event that must happen first, such as the start of an
-    /// operation that was never started. nil if it has ended, or if only its own body must return. A snapshot, for a
-    /// log or a debugger. O(upstream operations).
-    public var waitingFor: WaitPath? { core.waitPath }
+    public var dependencies: [AsyncOperationID] { core.neededCores.map(\.id) }
 
     /// The outcome of the operation. Waits for the end, even if the waiting task is cancelled.
     ///

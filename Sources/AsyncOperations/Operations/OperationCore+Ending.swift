@@ -256,8 +256,7 @@ extension OperationCore {
         var order: [(core: OperationCore, reason: AsyncOperationContext.CancellationReason)] = []
         while let next = pending.popLast() {
             order.append(next)
-            guard let compound = next.core as? CompoundCore else { continue }
-            for member in compound.withMembers({ $1.cores }) {
+            for member in next.core.memberCores {
                 let isTaken = member.state.withLock { state in
                     guard case .member = state.lifecycle else { return false }
                     state.lifecycle = .dissolving
@@ -276,7 +275,7 @@ extension OperationCore {
     ) {
         for index in first..<order.count {
             let (core, reason) = order[index]
-            for member in (core as? CompoundCore)?.withMembers({ $1.cores }) ?? [] {
+            for member in core.memberCores {
                 if member.isEnding({ _ in finishDissolving(order, from: index) }) { return }
             }
             let end = OperationEnd.cancelled(reason)

@@ -74,6 +74,16 @@
     var end: OperationEnd? { lifecycle.end }
     var isFinished: Bool { end != nil }
 
+    /// True if it, or anything inside it, has ever had a dependency or a dependent.
+    var hasEdges: Bool { state.withLock { $0.hasEdges } }
+    var needs: [Need] { state.withLock { $0.needs } }
+    var neededCores: [OperationCore] { needs.map(\.core) }
+    /// The members of a compound operation, in the order in which they were added; empty for other operations.
+    var memberCores: [OperationCore] { (self as? CompoundCore)?.withMembers { $1.cores } ?? [] }
+    var namesMutexes: Bool { !hasDefaultOptions && !options.mutexes.isEmpty }
+    /// True if it needs one of a limited number of places in the enclosing operation.
+    var isInLimited: Bool { parent?.isLimited == true }
+
     /// The first accepted request to cancel.
     var request: AsyncOperationContext.CancellationReason? { state.withLock { $0.rare?.request } }
 
@@ -167,7 +177,7 @@ extension OperationCore {
             case .dissolving, .taken, .waiting, .running, .open, .settled, .ended: continue
             }
             pending += needs
-            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+            pending += core.memberCores
         }
         return free
     }

@@ -79,7 +79,9 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     }
 
     /// True if others may want what it takes when it starts: a mutex, or a place in the enclosing operation.
-    var isHolder: Bool { !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited }
+    var isHolder: Bool { namesMutexes || isInLimited }
+
+    var isLimited: Bool { limit != .unlimited }
 
     var leadsOutside: Bool { withMembers { $1.leadsOutside } }
 
@@ -146,8 +148,8 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     func result(of end: OperationEnd) -> Result<[OperationReport], OperationFailure<CompoundOperation.Failure>> {
         switch end {
         case .success:
-            let members = withMembers { $1.cores }
-            return .success(members.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } })
+            return .success(
+                memberCores.compactMap { core in core.lifecycle.latestEnd.map { OperationReport(core, $0) } })
         case .failure: return .failure(.failed(failure ?? CompoundOperation.Failure(name: name, reports: [])))
         case .timeout(let limit, let scope): return .failure(.timedOut(limit: limit, scope: scope, underlying: failure))
         case .cancelled(let reason): return .failure(.cancelled(reason, underlying: failure))

@@ -43,9 +43,9 @@ extension QueueCore {
     /// Gives a member that is just being cancelled its turn: if concurrency is limited, the other members wait until
     /// its end has been reported to all listeners.
     private func waitInTurn(for standIn: StandIn, _ rows: inout OperationGraph) {
-        guard let compound = standIn.core.parent, compound.limit != .unlimited else { return }
+        guard let compound = standIn.core.parent, compound.isLimited else { return }
         guard let prerequisite = standIn.row else { return }
-        for row in compound.withMembers({ $1.cores }).compactMap(\.lifecycle.row) {
+        for row in compound.memberCores.compactMap(\.lifecycle.row) {
             rows.addDependency(of: row, on: prerequisite, .done, .outside)
         }
     }
@@ -246,7 +246,7 @@ extension QueueCore {
         guard dependent.state.withLock({ $0.needList?.hasStandIns }) == true, let row = waitingRow(of: dependent) else {
             return
         }
-        for need in dependent.state.withLock({ $0.needs }) where need.standIn != nil {
+        for need in dependent.needs where need.standIn != nil {
             if case .here = find(need.core) { replaceStandIn(of: need.core, for: dependent, row, &state) }
         }
     }

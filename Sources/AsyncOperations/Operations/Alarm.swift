@@ -84,6 +84,19 @@ struct Timer: Sendable {
     }
 }
 
+extension AlarmClock {
+    /// Sleeps until `time`. Returns false if the task is cancelled first.
+    func sleep(until time: ContinuousClock.Instant) async -> Bool {
+        let signal = OneShot()
+        guard let number = ring(at: time, { signal.happen() }) else {
+            return (try? await ContinuousClock().sleep(until: time, tolerance: nil)) != nil
+        }
+        let hasRung = await signal.waitUnlessCancelled(as: signal.makeTicket(), nil)
+        if !hasRung { cancel(number) }
+        return hasRung
+    }
+}
+
 extension Clock<Duration> {
     /// True for the clock that the library measures and rings by itself.
     fileprivate var isContinuous: Bool { Self.self == ContinuousClock.self }

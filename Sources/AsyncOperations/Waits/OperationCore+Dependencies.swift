@@ -18,6 +18,20 @@ extension OperationCore {
         }.0
     }
 
+    /// Calls `change` with the topology locked. Carries out the consequences that it has collected afterwards, also if
+    /// it throws.
+    static func changingWaits<Answer: Sendable, Failure: Error>(
+        _ change: (inout [Consequences]) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let (answer, all) = withTopology { () -> (Result<Answer, Failure>, [Consequences]) in
+            var all: [Consequences] = []
+            let answer = Result { () throws(Failure) in try change(&all) }
+            return (answer, all)
+        }
+        carry(all)
+        return try answer.get()
+    }
+
     /// Retains an operation until the topology is unlocked. Requires the topology's lock.
     static func keepMet(_ core: OperationCore) { met.append(core) }
 
@@ -42,17 +56,7 @@ extension OperationCore {
     }
 
     func addDependency(on other: OperationCore, _ kind: DependencyKind) throws(UsageError) {
-        let (error, consequences) = Self.withTopology { () -> (UsageError?, [Consequences]) in
-            var consequences: [Consequences] = []
-            do throws(UsageError) {
-                try link(to: other, kind, &consequences)
-                return (nil, consequences)
-            } catch {
-                return (error, consequences)
-            }
-        }
-        Self.carry(consequences)
-        if let error { throw error }
+        try Self.changingWaits { (all: inout [Consequences]) throws(UsageError) in try link(to: other, kind, &all) }
         raiseUpstream()
     }
 
@@ -93,7 +97,7 @@ extension OperationCore {
         state.withLock { $0.hasEdges = true }
         noteEdges()
         other.noteNeed()
-        guard isNew, WaitEvent.start(self).canBeFound(from: [other]) else { return }
+        guard isNew, WaitEvent.start(self).canBeFound(from: [.end(other)]) else { return }
         do throws(UsageError) {
             try Self.holdBack(beyond: ends(of: other), &consequences)
             try refuseRing()
@@ -104,11 +108,11 @@ extension OperationCore {
         }
     }
 
-    /// The operations that must end before this one may start if it depends on `other`.
-    private func ends(of other: OperationCore) -> [OperationCore] {
+    /// The ends that must come before this operation may start if it depends on `other`.
+    private func ends(of other: OperationCore) -> [WaitEvent] {
         // Before it has a place, it may still join the compound operation with which `other` is tried again.
         let isPlaced = around.last?.lifecycle.queue != nil
-        return [other] + (isPlaced ? other.lastRound(seenFrom: self).map { [$0] } ?? [] : [])
+        return [.end(other)] + (isPlaced ? other.lastRound(seenFrom: self).map { [.end($0)] } ?? [] : [])
     }
 
     /// Throws `cycle` if the operation waits for itself now: an enclosing operation, or one that holds what `other`
@@ -147,26 +151,23 @@ extension OperationCore {
     /// Makes `children` members of `compound`, which belongs to no queue: all or, with an error, none. Returns how many
     /// of them are members when a queue adds `compound` meanwhile.
     static func adopt(_ children: ArraySlice<OperationCore>, into compound: CompoundCore) throws(UsageError) -> Int {
-        let (answer, consequences) = withTopology { () -> (Result<Int, UsageError>, [Consequences]) in
-            var consequences: [Consequences] = []
+        try changingWaits { (all: inout [Consequences]) throws(UsageError) in
             var count = 0
             do throws(UsageError) {
                 for child in children {
                     try refuseRing(of: child, in: compound)
                     guard try compound.take(child) else { break }
                     count += 1
-                    guard child.state.withLock({ $0.hasEdges }) else { continue }
+                    guard child.hasEdges else { continue }
                     child.noteEdges()
-                    try holdBack(beyond: [child], &consequences)
+                    try holdBack(beyond: [.end(child)], &all)
                 }
-                return (.success(count), consequences)
+                return count
             } catch {
                 compound.giveBack(count)
-                return (.failure(error), consequences)
+                throw error
             }
         }
-        carry(consequences)
-        return try answer.get()
     }
 
     /// Throws if adding `child` would close a cycle: all enclosing operations wait for a member, and it waits for
@@ -176,19 +177,19 @@ extension OperationCore {
     ) throws(UsageError) {
         if child === compound { throw .selfDependency(compound.id) }
         // With members, it may contain `compound` itself.
-        let isEmpty = (child as? CompoundCore)?.withMembers { $1.cores.isEmpty } ?? true
-        if !isEmpty, compound.around.contains(where: { $0 === child }) { throw .cycle([compound.id, child.id]) }
-        guard child.state.withLock({ $0.hasEdges }) else { return }
+        if !child.memberCores.isEmpty, compound.around.includes(child) { throw .cycle([compound.id, child.id]) }
+        guard child.hasEdges else { return }
         let holds = IgnoredHolds.of(compound.groupsThatMembersConcern)
-        if let path = path(from: [child], to: .end(compound), own: own, ignoring: holds) {
+        if let path = path(from: [.end(child)], to: .end(compound), own: own, ignoring: holds) {
             throw .cycle([compound.id] + path)
         }
-        let needs = compound.around.flatMap { $0.state.withLock { $0.needs.map(\.core) } }
-        let path =
-            path(from: needs, to: .start(child), own: own, ignoring: holds)
-            ?? path(fromPlaceIn: compound, to: .start(child), own: own, ignoring: holds)
-            ?? path(fromStartOf: compound, to: .start(child), own: own, ignoring: holds)
-        if let path { throw .cycle([child.id] + path) }
+        // It waits for their dependencies, for a place, and for the places and mutexes that they want.
+        let needs = compound.around.flatMap(\.neededCores).ends
+        let place = compound.isLimited ? [WaitEvent.place(in: compound)] : []
+        let causes = needs + place + [.start(compound)]
+        if let path = path(from: causes, to: .start(child), own: own, ignoring: holds) {
+            throw .cycle([child.id] + path)
+        }
     }
 
     /// The operation and its enclosing operations, from the inside out.
@@ -225,37 +226,14 @@ extension OperationCore {
         case all
     }
 
-    /// The path from the end of one of `starts` to `target`, for which that end waits; nil if there is none. It
-    /// follows dependencies, members, waits of bodies, and places and mutexes that are taken. `own` is the queue
-    /// whose lock the caller holds. O(upstream operations), and O(1) for a target that nothing could wait for.
+    /// The path from one of `starts` to `target`, for which it waits; nil if there is none. It follows dependencies,
+    /// members, waits of bodies, and places and mutexes that are taken. `own` is the queue whose lock the caller
+    /// holds. O(upstream operations), and O(1) for a target that nothing could wait for.
     static func path(
-        from starts: [OperationCore], to target: WaitEvent, own: LockedQueue? = nil,
+        from starts: [WaitEvent], to target: WaitEvent, own: LockedQueue? = nil,
         ignoring holds: IgnoredHolds = .none
     ) -> [AsyncOperationID]? {
         guard target.canBeFound(from: starts) else { return nil }
-        return path(from: starts.map { .end($0) }, to: target, own: own, holds)
-    }
-
-    /// The path from a wait for a place in `compound` to `target`; nil if there is none.
-    static func path(
-        fromPlaceIn compound: CompoundCore, to target: WaitEvent, own: LockedQueue?, ignoring holds: IgnoredHolds
-    ) -> [AsyncOperationID]? {
-        guard compound.limit != .unlimited, target.canBeFound(from: []) else { return nil }
-        return path(from: [.place(in: compound)], to: target, own: own, holds)
-    }
-
-    /// The path from a wait for the start of `compound`, and so for the places and mutexes that it wants, to
-    /// `target`; nil if there is none.
-    static func path(
-        fromStartOf compound: CompoundCore, to target: WaitEvent, own: LockedQueue?, ignoring holds: IgnoredHolds
-    ) -> [AsyncOperationID]? {
-        guard target.canBeFound(from: []) else { return nil }
-        return path(from: [.start(compound)], to: target, own: own, holds)
-    }
-
-    private static func path(
-        from starts: [WaitEvent], to target: WaitEvent, own: LockedQueue?, _ holds: IgnoredHolds
-    ) -> [AsyncOperationID]? {
         var graph = WaitGraph(for: .edge, denied: target, own: own)
         graph.ignore(holds)
         graph.explore(starts)
@@ -278,11 +256,9 @@ extension OperationCore {
 extension WaitEvent {
     /// True if a search could find the event: something must be able to wait for it, for an enclosing operation or,
     /// for a start, for something inside.
-    func canBeFound(from starts: [OperationCore]) -> Bool {
+    func canBeFound(from starts: [WaitEvent]) -> Bool {
         guard let core else { return false }
-        if case .start = self, let compound = core as? CompoundCore, !compound.withMembers({ $1.cores.isEmpty }) {
-            return true
-        }
-        return core.mayHoldUp || core.around.contains { outer in starts.contains { $0 === outer } }
+        if case .start = self, !core.memberCores.isEmpty { return true }
+        return core.mayHoldUp || core.around.contains { starts.contains(.end($0)) }
     }
 }

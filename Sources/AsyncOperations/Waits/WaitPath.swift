@@ -38,9 +38,16 @@ extension WaitPath: CustomStringConvertible {
     }
 }
 
+extension AsyncOperationProtocol {
+    /// The reason why it has not ended: the path of waits to an event that must happen first, such as the start of an
+    /// operation that was never started. nil if it has ended, or if only its own body must return. A snapshot, for a
+    /// log or a debugger. O(upstream operations).
+    public var waitingFor: WaitPath? { erased.core.waitPath }
+}
+
 extension OperationCore {
     /// The reason why it has not ended; nil if it has, or if only its own body must return. O(upstream operations).
-    var waitPath: WaitPath? {
+    fileprivate var waitPath: WaitPath? {
         Self.withTopology {
             var graph = WaitGraph(for: .wait)
             graph.collect([.end(self)])
@@ -86,7 +93,7 @@ extension WaitEvent {
         switch self {
         case .start(let core):
             switch core.lifecycle {
-            case .idle: core.state.withLock { $0.needs }.allSatisfy(\.core.isFinished) ? .toBeStarted : nil
+            case .idle: core.neededCores.allSatisfy(\.isFinished) ? .toBeStarted : nil
             case .waiting(_, isReady: true): .itsTurn
             case .waiting, .dissolving, .member, .taken, .running, .open, .settled, .ended: nil
             }

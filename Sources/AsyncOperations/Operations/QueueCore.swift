@@ -346,13 +346,7 @@ final class ShutdownList: Sendable {
 struct LockedQueue {
     let queue: QueueCore
     let state: QueueCore.State
-    let joining: Joining?
-
-    init(_ queue: QueueCore, _ state: QueueCore.State, joining: Joining? = nil) {
-        self.queue = queue
-        self.state = state
-        self.joining = joining
-    }
+    var joining: Joining?
 }
 
 /// Operations that are about to join a queue, or a compound operation in it.
@@ -361,5 +355,20 @@ struct Joining: Sendable {
     /// nil for the queue itself.
     let parent: CompoundCore?
 
-    func contains(_ core: OperationCore) -> Bool { cores.contains { $0 === core } }
+    func contains(_ core: OperationCore) -> Bool { cores.includes(core) }
+}
+
+extension QueueCore.State {
+    /// The highest priority of operations that wait behind `core` for a place.
+    mutating func urgency(behind core: OperationCore) -> Priority? {
+        if urgent.isEmpty { return nil }
+        urgent.removeAll { $0.core === core || $0.core.isFinished }
+        return urgent.map(\.priority).max()
+    }
+}
+
+/// An operation that waits behind others for a place, with the priority of the task that waits for its end.
+struct Urgent: Sendable {
+    let core: OperationCore
+    let priority: Priority
 }

@@ -63,29 +63,20 @@ extension QueueCore {
             return try answer.get()
         }
         // The waits between operations must not change between the check and the end of the call.
-        typealias Answer = Result<Bool, UsageError>?
-        let (answer, all) = OperationCore.withTopology { () -> (Answer, [OperationCore.Consequences]) in
-            var all: [OperationCore.Consequences] = []
-            var contested: [CompoundCore]?
+        return try OperationCore.changingWaits { (all: inout [OperationCore.Consequences]) throws(UsageError) in
             if let parent { parent.noteWants(of: cores) }
-            let entangled = cores.filter { core in
-                parent == nil ? core.awaitsRounds : core.state.withLock { $0.hasEdges }
-            }
-            do throws(UsageError) {
+            let entangled = cores.filter { core in parent == nil ? core.awaitsRounds : core.hasEdges }
+            var contested: [CompoundCore]?
+            if !entangled.isEmpty {
                 let joining = Joining(cores: cores, parent: parent)
-                if !entangled.isEmpty {
-                    contested = try OperationCore.holdBack(beyond: entangled, joining: joining, besides: self, &all)
-                }
-            } catch {
-                return (.failure(error), all)
+                contested = try OperationCore.holdBack(beyond: entangled.ends, joining: joining, besides: self, &all)
             }
             let (answer, consequences) = decide {
                 tryToAdd(cores, to: parent, producer, isBarrier: isBarrier, mayLink: true, contested, &$0)
             }
-            return (answer, all + [(self, consequences)])
+            all.append((self, consequences))
+            return try answer?.get() ?? false
         }
-        OperationCore.carry(all)
-        return try answer?.get() ?? false
     }
 
     /// Returns true if it added them, or the error; nil if that requires the topology's lock. `contested` is nil if
@@ -109,11 +100,11 @@ extension QueueCore {
         var batch = Batch(cores: cores, parent: parent)
         do throws(UsageError) {
             if let parent {
-                let own = LockedQueue(self, state)
+                let own = LockedQueue(queue: self, state: state)
                 for core in cores { try OperationCore.refuseRing(of: core, in: parent, own: own) }
             }
             try claim(&batch)
-            if parent != nil { for core in cores where core.state.withLock({ $0.hasEdges }) { core.noteEdges() } }
+            if parent != nil { for core in cores where core.hasEdges { core.noteEdges() } }
             if batch.isContesting || contested != nil {
                 guard mayLink else {
                     release(batch)
@@ -141,9 +132,10 @@ extension QueueCore {
     private func linkToBarriers(_ batch: Batch, isBarrier: Bool, _ state: inout State) throws(UsageError) {
         let earlier = isBarrier ? operations(state) : state.barriers.cores
         guard !earlier.isEmpty else { return }
-        let own = LockedQueue(self, state)
+        let own = LockedQueue(queue: self, state: state)
+        let ends = earlier.ends
         for core in batch.cores {
-            if let path = OperationCore.path(from: earlier, to: .start(core), own: own) {
+            if let path = OperationCore.path(from: ends, to: .start(core), own: own) {
                 throw .cycle([core.id] + path)
             }
         }
@@ -213,8 +205,7 @@ extension QueueCore {
         guard let round = other.lastRound(seenFrom: core), round.lifecycle.queue === self,
             let last = round.lifecycle.row
         else { return }
-        let needs = core.state.withLock { $0.needs.map(\.core) }
-        if needs.contains(where: { $0.lastRound(seenFrom: core) === round }) { return }
+        if core.neededCores.contains(where: { $0.lastRound(seenFrom: core) === round }) { return }
         handle(.unlink(dependent: row, prerequisite: last, .rounds), &state)
     }
 
@@ -238,134 +229,5 @@ extension QueueCore {
 
     private func refusal(of core: OperationCore) -> Result<Void, UsageError>? {
         core.state.withLock { $0.refusalToChange(core.id) }.map { .failure($0) }
-    }
-}
-
-// Holds back compound operations that wait here, or refuses a change that would make them wait forever.
-
-extension QueueCore {
-    /// Makes compound operations that wait here start after operations that they must not hold up, and removes holds
-    /// that are no longer needed. Operations in rows from `first` on have just been placed.
-    func holdBack(_ held: HeldBackGroups, besides first: Int = .max, _ state: inout State) {
-        for wait in held.waits {
-            guard let row = waitingRow(of: wait.group), row.row < first, state.scheduler?.hasBegun(row) == false,
-                wait.rival.lifecycle.queue === self, let other = wait.rival.lifecycle.row
-            else { continue }
-            handle(.link(dependent: row, on: other, .done, .outside), &state)
-            if state.scheduler?.isReady(row) == false {
-                wait.group.state.withLock { $0.lifecycle = .waiting(Place(queue: self, row: row), isReady: false) }
-            }
-        }
-        for group in held.examined {
-            guard let row = waitingRow(of: group), state.scheduler?.hasBegun(row) == false else { continue }
-            for other in heldBackBy(row, state) {
-                let isNeeded = held.waits.contains { $0.group === group && $0.rival.lifecycle.row == other }
-                // An operation that has ended may start again in the next round.
-                let isOver = state.entries[other.row].operation?.lifecycle.latestEnd != nil
-                if !isNeeded, !isOver { handle(.unlink(dependent: row, prerequisite: other, .outside), &state) }
-            }
-        }
-    }
-
-    /// True if `rival`, which may have ended in this round, holds or held back a group.
-    func isHeldBack(_ row: OperationID, by rival: OperationCore, _ state: State) -> Bool {
-        guard let other = rival.lifecycle.row else { return false }
-        return state.scheduler?.outsideNeeds(of: row).contains(other) == true
-    }
-
-    /// The rows of the operations that hold back a group.
-    func heldBackBy(_ row: OperationID, _ state: State) -> [OperationID] {
-        (state.scheduler?.outsideNeeds(of: row) ?? []).filter { state.entries[$0.row].operation != nil }
-    }
-}
-
-extension OperationCore {
-    /// Examines again the compound operations that limit their members, if the ends of `cores` wait for such members.
-    /// Those in the queue `known`, which `joining` is about to join, are returned instead; nil if nothing there wants
-    /// a place or a mutex. Requires the topology's lock. Throws `cycle`; the addition for `cores` must then be
-    /// undone.
-    @discardableResult
-    static func holdBack(
-        beyond cores: [OperationCore], joining: Joining? = nil, besides known: QueueCore? = nil,
-        _ all: inout [Consequences]
-    ) throws(UsageError) -> [CompoundCore]? {
-        var graph = WaitGraph(for: .edge, joining: joining)
-        graph.explore(cores.map { .end($0) })
-        var left: [CompoundCore]?
-        for (queue, limited) in graph.contested {
-            if queue === known {
-                left = limited
-                continue
-            }
-            let (error, consequences) = queue.decide { state -> UsageError? in
-                do throws(UsageError) {
-                    let own = LockedQueue(queue, state, joining: joining)
-                    let holders = queue.holders(state)
-                    let held = try HeldBackGroups(in: limited, holders, holders: holders, own: own)
-                    queue.holdBack(held, &state)
-                    return nil
-                } catch {
-                    return error
-                }
-            }
-            all.append((queue, consequences))
-            if let error { throw error }
-        }
-        return left
-    }
-}
-
-extension OperationCore {
-    /// Examines again the groups on a path of waits that are held back by a rival that has started by now: the rival
-    /// has its place, and only its end was awaited. Requires the topology's lock. Returns false if nothing has
-    /// changed.
-    static func letGo(on way: [WaitEvent], _ all: inout [Consequences]) -> Bool {
-        let held = zip(way, way.dropFirst()).compactMap { event, next -> (group: CompoundCore, rival: OperationCore)? in
-            guard case (.start(let group as CompoundCore), .end(let rival)) = (event, next),
-                rival.lifecycle.hasBegun, group.isHeldBack(by: rival)
-            else { return nil }
-            return (group, rival)
-        }
-        for (group, _) in held {
-            // A change that would form a ring is not made.
-            _ = try? holdBack(beyond: [group], &all)
-        }
-        return held.contains { group, rival in !group.isHeldBack(by: rival) }
-    }
-
-    private func isHeldBack(by rival: OperationCore) -> Bool {
-        guard let queue = lifecycle.queue, rival.lifecycle.queue === queue else { return false }
-        return queue.state.withLock { state in
-            queue.waitingRow(of: self).map { queue.isHeldBack($0, by: rival, state) } ?? false
-        }
-    }
-}
-
-extension QueueCore {
-    /// The compound operations that hold mutexes, or will, and meanwhile wait for something outside.
-    func holders(_ state: State) -> [CompoundCore] {
-        if state.locks.isEmpty { return [] }
-        return state.entries.compactMap { $0.operation as? CompoundCore }.filter { compound in
-            !compound.options.mutexes.isEmpty && compound.leadsOutside
-        }
-    }
-}
-
-extension WaitGraph {
-    /// The queues in which something waits for a mutex, or for a place in a compound operation, with these compound
-    /// operations.
-    fileprivate var contested: [(queue: QueueCore, limited: [CompoundCore])] {
-        var found: [ObjectIdentifier: (queue: QueueCore, limited: [CompoundCore])] = [:]
-        var seen: Set<ObjectIdentifier> = []
-        for event in events {
-            guard let core = event.core, event == .start(core) || core.isInRounds, let queue = core.lifecycle.queue
-            else { continue }
-            let limited = core.parent.flatMap { parent in
-                parent.limit != .unlimited && seen.insert(ObjectIdentifier(parent)).inserted ? parent : nil
-            }
-            guard limited != nil || !core.hasDefaultOptions && !core.options.mutexes.isEmpty else { continue }
-            found[ObjectIdentifier(queue), default: (queue, [])].limited += [limited].compactMap(\.self)
-        }
-        return Array(found.values)
     }
 }

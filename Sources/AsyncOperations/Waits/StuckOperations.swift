@@ -9,23 +9,20 @@ extension OperationCore {
         BodyWait.refuse(because: suspects)
         let suspects = suspects.filter(\.mayCloseRing)
         if suspects.isEmpty { return }
-        carry(
-            withTopology {
-                var all: [Consequences] = []
-                while let (core, ring) = WaitGraph.ring(beyond: suspects), let queue = core.lifecycle.queue {
-                    if letGo(on: ring, &all) { continue }
-                    let (hasEnded, consequences) = queue.end(core, asStuckIn: ids(of: ring))
-                    all.append((queue, consequences))
-                    if !hasEnded { break }
-                }
-                return all
-            })
+        changingWaits { all in
+            while let (core, ring) = WaitGraph.ring(beyond: suspects), let queue = core.lifecycle.queue {
+                if letGo(on: ring, &all) { continue }
+                let (hasEnded, consequences) = queue.end(core, asStuckIn: ids(of: ring))
+                all.append((queue, consequences))
+                if !hasEnded { break }
+            }
+        }
     }
 
     /// True if it waits for something that others hold, or may hold something while it waits.
     private var mayCloseRing: Bool {
         switch lifecycle {
-        case .waiting: !hasDefaultOptions && !options.mutexes.isEmpty || parent?.limit ?? .unlimited != .unlimited
+        case .waiting: namesMutexes || isInLimited
         case .open: (self as? CompoundCore)?.leadsOutside == true
         case .idle, .dissolving, .member, .taken, .running, .settled, .ended: false
         }
@@ -45,7 +42,7 @@ extension WaitGraph {
     /// is none.
     fileprivate static func ring(beyond suspects: [OperationCore]) -> (core: OperationCore, ring: [WaitEvent])? {
         var graph = WaitGraph(for: .wait)
-        graph.explore(suspects.map { .end($0) })
+        graph.explore(suspects.ends)
         for case .start(let core) in graph.events {
             guard let queue = core.lifecycle.queue, queue.hasReady(core), let ring = graph.ring(through: .start(core)),
                 !ring.contains(where: { $0.core?.hasRunningLimit == true })

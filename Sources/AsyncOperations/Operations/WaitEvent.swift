@@ -21,6 +21,14 @@ enum WaitEvent: Sendable {
     }
 }
 
+extension Sequence where Element: OperationCore {
+    /// The ends of the operations.
+    var ends: [WaitEvent] { map { .end($0) } }
+
+    /// True if the operation itself is among them.
+    func includes(_ core: OperationCore) -> Bool { contains { $0 === core } }
+}
+
 extension WaitEvent: Hashable {
     private struct Key: Hashable {
         let kind: Int

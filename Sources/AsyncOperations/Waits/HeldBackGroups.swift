@@ -25,16 +25,16 @@ struct HeldBackGroups {
     ) throws(UsageError) {
         // All reasons to hold a group back are examined together.
         var limited = limited
-        for parent in groups.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
+        for parent in groups.compactMap(\.parent) where parent.isLimited { limited.include(parent) }
         let suspects = CrossedGroups.suspects(among: limited + groups, holders: holders, own)
-        for parent in suspects.compactMap(\.parent) where parent.limit != .unlimited { limited.include(parent) }
+        for parent in suspects.compactMap(\.parent) where parent.isLimited { limited.include(parent) }
         var known: Set<ObjectIdentifier> = []
-        for case let group as CompoundCore in limited.flatMap({ $0.withMembers { $1.cores } }) + groups + suspects
+        for case let group as CompoundCore in limited.flatMap(\.memberCores) + groups + suspects
         where known.insert(ObjectIdentifier(group)).inserted && !group.lifecycle.hasBegun {
             examined.append(group)
         }
         for compound in limited {
-            var members = compound.withMembers { $1.cores }
+            var members = compound.memberCores
             if let joining = own.joining, joining.parent === compound { members += joining.cores }
             guard case .members(let places) = compound.limit, members.count > places else { continue }
             var entangled: [CompoundCore] = []
@@ -61,7 +61,7 @@ struct HeldBackGroups {
         if suspects.count > 1 {
             var graph = WaitGraph(for: .edge, own: own)
             graph.holds = holds
-            graph.explore(suspects.map { .end($0) })
+            graph.explore(suspects.ends)
             waits += try CrossedGroups(among: suspects, graph, own: own).waits()
         }
         try refuseRings(own)
@@ -72,7 +72,7 @@ struct HeldBackGroups {
         if waits.isEmpty { return }
         var graph = WaitGraph(for: .edge, own: own)
         graph.holds = holds
-        graph.explore(waits.map { .end($0.group) })
+        graph.explore(waits.map(\.group).ends)
         for wait in waits {
             guard let path = graph.path(from: .start(wait.group), to: .start(wait.group)) else { continue }
             throw .cycle(OperationCore.ids(of: path))
@@ -98,15 +98,15 @@ struct HeldBackGroups {
         var inside: [OperationCore] = []
         if let joining = own.joining, let parent = joining.parent, group.isAround(parent) { inside = joining.cores }
         guard group.leadsOutside || !inside.isEmpty else { return false }
-        inside += group.withMembers { $1.cores }
+        inside += group.memberCores
         var graph = WaitGraph(for: .edge, own: own)
         // The holds so far, because they are being decided here.
         graph.holds = holds
-        graph.explore(inside.map { .end($0) })
+        graph.explore(inside.ends)
         let rivals = graph.rivals(awaitedFrom: inside, of: group, rival)
         if lifecycle.hasBegun && !group.isInRounds || rivals.isEmpty { return !rivals.isEmpty }
         // The contents may wait for only a part of the rival.
-        graph.explore((inside + rivals.map(\.rival)).map { .end($0) })
+        graph.explore((inside + rivals.map(\.rival)).ends)
         var isEntangled = false
         for (rival, way) in rivals {
             if let row = own.rowOfBegun(group) {
@@ -129,7 +129,7 @@ struct HeldBackGroups {
     private mutating func separate(_ groups: [CompoundCore], atOnce count: Int, _ own: LockedQueue) {
         var graph = WaitGraph(for: .edge, own: own)
         graph.holds = holds
-        graph.explore(groups.map { .end($0) })
+        graph.explore(groups.ends)
         var order = groups.filter(\.lifecycle.hasBegun)
         for group in groups where !group.lifecycle.hasBegun {
             if order.contains(where: { graph.way(from: .end($0), to: .start(group)) != nil }) { continue }
@@ -142,12 +142,12 @@ struct HeldBackGroups {
 extension [CompoundCore] {
     /// Appends an element unless it is in the array already.
     mutating func include(_ compound: CompoundCore) {
-        if !contains(where: { $0 === compound }) { append(compound) }
+        if !includes(compound) { append(compound) }
     }
 }
 
 extension OperationCore {
-    fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.contains { $0 === self } }
+    fileprivate func isAround(_ core: OperationCore) -> Bool { core.around.includes(self) }
 
     /// True if it may start more than once.
     var isInRounds: Bool { around.contains { $0.options.retry != nil } }
@@ -157,8 +157,8 @@ extension CompoundCore {
     /// The groups for which a new member may change the operations that hold them back.
     var groupsThatMembersConcern: [OperationCore] {
         around.flatMap { outer in
-            guard let compound = outer as? CompoundCore, compound.limit != .unlimited else { return [outer] }
-            return [outer] + compound.withMembers { $1.cores }
+            guard let compound = outer as? CompoundCore, compound.isLimited else { return [outer] }
+            return [outer] + compound.memberCores
         }
     }
 }
@@ -169,11 +169,11 @@ extension OperationCore {
     var takenMutexes: Set<String> {
         if hasDefaultOptions { return [] }
         var names = options.mutexes
-        guard !names.isEmpty, let compound = self as? CompoundCore else { return names }
-        var pending = compound.withMembers { $1.cores }
+        if names.isEmpty { return [] }
+        var pending = memberCores
         while let core = pending.popLast() {
             names.formUnion(core.options.mutexes)
-            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+            pending += core.memberCores
         }
         return names
     }
@@ -211,7 +211,7 @@ extension WaitGraph {
     ) -> [(rival: OperationCore, way: [WaitEvent])] {
         var found: [(OperationCore, [WaitEvent])] = []
         var known: Set<ObjectIdentifier> = []
-        search(from: inside.map { .end($0) }) { event, way in
+        search(from: inside.ends) { event, way in
             if event == .start(group) { return false }
             guard let core = event.core, let rival = rival(core), rival !== group else { return true }
             let last = rival.lastRound(seenFrom: group) ?? rival

@@ -154,7 +154,7 @@ extension OperationCore {
     /// The outermost enclosing operation that may be tried again and is not in `others`.
     func lastRound(seenFrom others: [OperationCore]) -> OperationCore? {
         around.dropFirst().last { outer in
-            outer.options.retry != nil && !others.contains { $0 === outer }
+            outer.options.retry != nil && !others.includes(outer)
         }
     }
 
@@ -166,7 +166,7 @@ extension OperationCore {
             let (hasEdges, needs) = core.state.withLock { ($0.hasEdges, $0.needs) }
             guard hasEdges else { continue }
             if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { return true }
-            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+            pending += core.memberCores
         }
         return false
     }

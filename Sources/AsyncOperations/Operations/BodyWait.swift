@@ -59,18 +59,14 @@ final class BodyWait: Sendable {
     ) throws(UsageError) -> BodyWait {
         let wait = BodyWait(of: body, for: target, heedsCancellation: heedsCancellation)
         // If two waits form a cycle only together, one is refused.
-        let (isCircular, consequences) = OperationCore.withTopology {
-            var consequences: [OperationCore.Consequences] = []
+        try OperationCore.changingWaits { (all: inout [OperationCore.Consequences]) throws(UsageError) in
             wait.note()
-            while let ring = WaitGraph.ring(over: wait) {
-                if OperationCore.letGo(on: ring, &consequences) { continue }
+            while let ring = wait.ring {
+                if OperationCore.letGo(on: ring, &all) { continue }
                 wait.end()
-                return (true, consequences)
+                throw wait.refusal
             }
-            return (false, consequences)
         }
-        OperationCore.carry(consequences)
-        if isCircular { throw wait.refusal }
         return wait
     }
 
@@ -114,7 +110,7 @@ final class BodyWait: Sendable {
         let (refused, consequences) = OperationCore.withTopology {
             var refused: [BodyWait] = []
             var consequences: [OperationCore.Consequences] = []
-            while let (wait, ring) = WaitGraph.circularWait(beyond: suspects) {
+            while let (wait, ring) = circular(beyond: suspects) {
                 if OperationCore.letGo(on: ring, &consequences) { continue }
                 wait.refuse()
                 refused.append(wait)
@@ -131,7 +127,7 @@ extension OperationCore {
     /// start; `known` contains the results of `isNeeded` so far.
     fileprivate func mayBeAwaited(_ known: inout [ObjectIdentifier: Bool]) -> Bool {
         let (isPlain, queue, parent) = state.withLock { state in
-            let isPlain = !state.hasEdges && !state.isNeeded && state.parent?.limit ?? .unlimited == .unlimited
+            let isPlain = !state.hasEdges && !state.isNeeded && state.parent?.isLimited != true
             return (isPlain, state.lifecycle.queue, state.parent)
         }
         if !isPlain || !hasDefaultOptions { return true }

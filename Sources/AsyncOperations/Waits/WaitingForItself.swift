@@ -64,3 +64,38 @@ extension QueueCore {
             in: body, for: .idle(self, signal, ticket: signal.makeTicket()), heedingCancellation: heedsCancellation)
     }
 }
+
+// Finds the paths on which bodies would wait for themselves. Requires the topology's lock.
+
+extension BodyWait {
+    /// The path on which the body would wait for itself; nil if it would not. The wait must be recorded already.
+    var ring: [WaitEvent]? {
+        let core = body.core
+        guard body.queue.owner == nil || core.mayHoldUp else { return nil }
+        var graph = WaitGraph(for: .wait)
+        graph.explore([.end(core)])
+        return graph.path(from: .end(core), to: .end(core))
+    }
+
+    /// A body that waits for itself over one of `suspects`, with the path of its wait; nil if there is none.
+    ///
+    /// The ring can be found from the suspects and from the waiting bodies. Either search may be very large while the
+    /// other is small, so both are tried with a growing limit. O(the smaller part).
+    static func circular(beyond suspects: [OperationCore]) -> (wait: BodyWait, ring: [WaitEvent])? {
+        var limit = 32
+        while true {
+            for starts in [suspects, waiting] {
+                var graph = WaitGraph(for: .wait)
+                if graph.explore(starts.ends, limit: limit) { return circular(in: graph) }
+            }
+            limit *= 4
+        }
+    }
+
+    private static func circular(in graph: WaitGraph) -> (wait: BodyWait, ring: [WaitEvent])? {
+        for case .end(let core) in graph.stuckEvents {
+            if let wait = core.wait, let ring = graph.path(from: .end(core), to: .end(core)) { return (wait, ring) }
+        }
+        return nil
+    }
+}

@@ -5,7 +5,7 @@ extension QueueCore {
     func claim(_ batch: inout Batch) throws(UsageError) {
         var held: [(name: String, by: AsyncOperationID)] = []
         // Operations that join bring their dependencies to all enclosing operations.
-        batch.areEdgesAround = batch.parent != nil && batch.cores.contains { $0.state.withLock { $0.hasEdges } }
+        batch.areEdgesAround = batch.parent != nil && batch.cores.contains(where: \.hasEdges)
         var holders: [CompoundCore] = []
         for holder in batch.parent?.around ?? [] {
             held += holder.options.mutexes.map { ($0, holder.id) }
@@ -18,7 +18,7 @@ extension QueueCore {
             }
         }
         if let parent = batch.parent, !batch.areEdgesAround {
-            batch.areEdgesAround = parent.around.contains { $0.state.withLock { $0.hasEdges } }
+            batch.areEdgesAround = parent.around.contains(where: \.hasEdges)
         }
         // The context of the task that waits for the operations enclosing the next one.
         var context = batch.parent?.context
@@ -45,9 +45,9 @@ extension QueueCore {
             batch.noteNaming(core)
             batch.noteRounds(core)
             if core.noteWaysOutside(of: holders) { batch.isEntangled = true }
-            if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
+            if core.namesMutexes {
                 // A compound operation that names a mutex itself takes those of its contents when it starts.
-                for holder in holders where holder.options.mutexes.isEmpty {
+                for holder in holders where !holder.namesMutexes {
                     holder.noteWayOutside()
                     batch.isEntangled = true
                 }
@@ -57,11 +57,11 @@ extension QueueCore {
             batch.noteRetried(compound)
             before.append((held.count, holders.count, batch.areEdgesAround, context))
             if compound.isHolder { holders.append(compound) }
-            batch.areEdgesAround = batch.areEdgesAround || compound.state.withLock { $0.hasEdges }
+            batch.areEdgesAround = batch.areEdgesAround || compound.hasEdges
             context = compound.context
             held += core.options.mutexes.map { ($0, core.id) }
             pending.append(.leave)
-            pending += compound.withMembers { $1.cores }.reversed().map { .enter($0) }
+            pending += compound.memberCores.reversed().map { .enter($0) }
         }
     }
 
@@ -126,9 +126,9 @@ extension OperationCore {
     fileprivate func noteWaysOutside(of holders: [CompoundCore]) -> Bool {
         if holders.isEmpty { return false }
         var isEntangled = false
-        for need in state.withLock({ $0.needs }) {
+        for need in needs {
             let around = need.core.around
-            for holder in holders where !around.contains(where: { $0 === holder }) {
+            for holder in holders where !around.includes(holder) {
                 holder.noteWayOutside()
                 isEntangled = true
             }
@@ -140,7 +140,7 @@ extension OperationCore {
     func noteWayOutside(to other: OperationCore) -> Bool {
         let (around, others) = (around.dropFirst(), other.around)
         var isEntangled = false
-        for case let outer as CompoundCore in around where outer.isHolder && !others.contains(where: { $0 === outer }) {
+        for case let outer as CompoundCore in around where outer.isHolder && !others.includes(outer) {
             outer.noteWayOutside()
             isEntangled = true
         }
@@ -152,28 +152,26 @@ extension CompoundCore {
     /// Records that the joining operations make it wait for a mutex, and so everything that waits for its own
     /// mutexes.
     func noteWants(of cores: [OperationCore]) {
-        guard around.contains(where: { !$0.options.mutexes.isEmpty }) else { return }
+        guard around.contains(where: \.namesMutexes) else { return }
         var pending = cores
         while let core = pending.popLast() {
-            if !core.hasDefaultOptions, !core.options.mutexes.isEmpty {
+            if core.namesMutexes {
                 core.state.withLock { $0.hasEdges = true }
                 core.noteEdges()
                 for case let outer as CompoundCore in around where outer.isHolder { outer.noteWayOutside() }
             }
-            if let compound = core as? CompoundCore { pending += compound.withMembers { $1.cores } }
+            pending += core.memberCores
         }
     }
 }
 
 extension QueueCore.Batch {
     fileprivate mutating func noteNaming(_ core: OperationCore) {
-        guard !core.hasDefaultOptions, !core.options.mutexes.isEmpty, mayBeAwaited(core) else { return }
-        naming.append(core)
+        if core.namesMutexes, mayBeAwaited(core) { naming.append(core) }
     }
 
     fileprivate mutating func noteRounds(_ core: OperationCore) {
-        let needs = core.state.withLock { $0.needs }
-        if needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { waitingForRounds.append(core) }
+        if core.needs.contains(where: { $0.core.lastRound(seenFrom: core) != nil }) { waitingForRounds.append(core) }
     }
 
     fileprivate mutating func noteRetried(_ compound: CompoundCore) {
@@ -186,7 +184,7 @@ extension QueueCore.Batch {
         let cores = walk.compactMap { step in if case .enter(let core) = step { core } else { nil } }
         var inside: [ObjectIdentifier: Int] = [:]
         for core in cores {
-            for need in core.state.withLock({ $0.needs }) { inside[ObjectIdentifier(need.core), default: 0] += 1 }
+            for need in core.needs { inside[ObjectIdentifier(need.core), default: 0] += 1 }
         }
         return cores.contains { core in
             let count = core.state.withLock { $0.dependents }
@@ -195,11 +193,11 @@ extension QueueCore.Batch {
     }
 
     private func mayBeAwaited(_ core: OperationCore) -> Bool {
-        areEdgesAround || core.state.withLock { $0.hasEdges }
+        areEdgesAround || core.hasEdges
     }
 
     fileprivate mutating func noteLimited(_ compound: CompoundCore) {
-        if compound.limit != .unlimited, mayBeAwaited(compound) { limited.append(compound) }
+        if compound.isLimited, mayBeAwaited(compound) { limited.append(compound) }
     }
 }
 
@@ -208,29 +206,29 @@ extension QueueCore {
     /// lock. Throws `cycle` if something that has started already holds what the batch wants, and waits for the
     /// batch.
     func heldBack(for batch: Batch, _ state: State) throws(UsageError) -> HeldBackGroups {
-        let own = LockedQueue(self, state, joining: Joining(cores: batch.cores, parent: batch.parent))
+        let own = LockedQueue(queue: self, state: state, joining: Joining(cores: batch.cores, parent: batch.parent))
         let joining = batch.naming.compactMap { $0 as? CompoundCore }.filter(\.leadsOutside)
         let holders = joining + self.holders(state)
         for holder in holders where holder.lifecycle.hasBegun {
             let names = holder.takenMutexes
             for core in batch.naming where !core.takenMutexes.isDisjoint(with: names) {
-                guard !core.lifecycle.hasBegun, !core.around.contains(where: { $0 === holder }),
-                    let path = OperationCore.path(from: [holder], to: .start(core), own: own)
+                guard !core.lifecycle.hasBegun, !core.around.includes(holder),
+                    let path = OperationCore.path(from: [.end(holder)], to: .start(core), own: own)
                 else { continue }
                 throw .cycle([core.id] + path)
             }
         }
         for core in batch.waitingForRounds {
-            let needs = core.state.withLock { $0.needs.map(\.core) }
+            let needs = core.neededCores
             let rounds = needs.compactMap { $0.lastRound(seenFrom: core) }
-            if let path = OperationCore.path(from: needs + rounds, to: .start(core), own: own) {
+            if let path = OperationCore.path(from: (needs + rounds).ends, to: .start(core), own: own) {
                 throw .cycle([core.id] + path)
             }
         }
         if !batch.retried.isEmpty {
             // The dependent of an operation may have been added before the operation joined the compound operation.
             var graph = WaitGraph(for: .edge, own: own)
-            graph.explore(batch.retried.map { .end($0) })
+            graph.explore(batch.retried.ends)
             for compound in batch.retried {
                 if let ring = graph.ring(through: .end(compound)) { throw .cycle(OperationCore.ids(of: ring)) }
             }

@@ -54,7 +54,7 @@ public final class CompoundOperation: AnyAsyncOperation, @unchecked Sendable {
     }
 
     /// The members, in the order in which they were added. Each call creates new handles; compare them by `id`.
-    public var members: [AnyAsyncOperation] { compound.withMembers { $1.cores }.map(AnyAsyncOperation.init) }
+    public var members: [AnyAsyncOperation] { compound.memberCores.map(AnyAsyncOperation.init) }
 
     /// The reports of the members that have ended, in the order in which they ended.
     public var reports: [OperationReport] { compound.reports }

@@ -83,7 +83,7 @@ struct CrossedGroups {
             if core.lifecycle.hasBegun, !core.isInRounds { return true }
             guard core.lifecycle.queue === own.queue else { return true }
             for name in core.takenMutexes { wanted[.mutex(name), default: []].append(core) }
-            if let parent = core.parent, parent.limit == .members(1), !parent.around.contains(where: { $0 === group }) {
+            if let parent = core.parent, parent.limit == .members(1), !parent.around.includes(group) {
                 wanted[.place(ObjectIdentifier(parent)), default: []].append(core)
             }
             return true
@@ -192,7 +192,7 @@ private struct ResourceGraph {
 
     private mutating func collect(_ groups: [CompoundCore]) {
         var graph = WaitGraph(for: .edge, own: own)
-        graph.collect(groups.map { .end($0) }) { numbers[$0] != nil }
+        graph.collect(groups.ends) { numbers[$0] != nil }
         let seen = graph.events
         let first = events.count
         for event in seen where numbers[event] == nil {
@@ -211,7 +211,7 @@ private struct ResourceGraph {
         guard let parent = event.core?.parent, parent.limit == .members(1) else { return }
         let place = Resource.place(ObjectIdentifier(parent))
         guard takers[place] == nil else { return }
-        let members = parent.withMembers { $1.cores }.compactMap { $0 as? CompoundCore }
+        let members = parent.memberCores.compactMap { $0 as? CompoundCore }
         takers[place] = members.filter { $0.leadsOutside && !$0.isFinished }
     }
 

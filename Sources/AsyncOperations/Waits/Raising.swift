@@ -67,18 +67,3 @@ extension QueueCore {
         }
     }
 }
-
-extension QueueCore.State {
-    /// The highest priority of operations that wait behind `core` for a place.
-    mutating func urgency(behind core: OperationCore) -> Priority? {
-        if urgent.isEmpty { return nil }
-        urgent.removeAll { $0.core === core || $0.core.isFinished }
-        return urgent.map(\.priority).max()
-    }
-}
-
-/// An operation that waits behind others for a place, with the priority of the task that waits for its end.
-struct Urgent: Sendable {
-    let core: OperationCore
-    let priority: Priority
-}
