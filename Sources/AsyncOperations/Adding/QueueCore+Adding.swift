@@ -153,7 +153,7 @@ extension QueueCore {
 
     /// The operations in the queue that have not ended, without members of compound operations.
     func operations(_ state: State) -> [OperationCore] {
-        (state.alone.map { [$0.core] } ?? [])
+        (state.bodies.alone.map { [$0.core] } ?? [])
             + state.entries.compactMap(\.operation).filter { $0.parent == nil }
     }
 }

@@ -261,14 +261,14 @@ extension QueueCore {
     /// Adds an operation without options and members to the queue if that is idle. Returns false if the operation
     /// needs a scheduler.
     func placeAlone(_ core: OperationCore, _ producer: AsyncOperationID?, _ state: inout State) -> Bool {
-        guard owner == nil, state.unfinished == 0, state.effects.isEmpty, !state.isDraining,
+        guard owner == nil, state.unfinished == 0, state.effects.isIdle,
             let control = claimAlone(core, &state)
         else { return false }
         state.countAdded(1)
         announce(.added(by: producer), of: core.id, &state)
         announce(.ready, of: core.id, &state)
         announce(.started(attempt: 1), of: core.id, &state)
-        state.effects.append(.begin(control))
+        state.effects.appendStart(.begin(control))
         return true
     }
 
@@ -286,17 +286,16 @@ extension QueueCore {
             return control
         }
         guard let control else { return nil }
-        state.alone = control
+        state.bodies.alone = control
         return control
     }
 
     /// Gives a row to the operation that runs alone, as if the new scheduler had started it.
     func scheduleAlone(_ state: inout State) {
-        guard owner == nil, let control = state.alone.take() else { return }
+        guard owner == nil, let control = state.bodies.alone.take() else { return }
         control.row = OperationID(row: state.entries.count)
-        control.runningIndex = state.running.count
         state.entries.append(.operation(control.core))
-        state.running.append(control)
+        state.bodies.add(control)
         // The commands have been carried out already.
         var done: [OperationScheduler.Command] = []
         _ = state.scheduler?.add(OperationGraph.Options(), to: .root, at: state.now, into: &done)
@@ -307,10 +306,10 @@ extension QueueCore {
     func finishAlone(_ control: BodyControl, _ end: BodyEnd) -> Bool {
         let core = control.core
         let told = state.withLock { state -> (end: OperationEnd, hasListeners: Bool)? in
-            guard state.alone === control, state.scheduler == nil, state.effects.isEmpty, !state.isDraining,
+            guard state.bodies.alone === control, state.scheduler == nil, state.effects.isIdle,
                 !state.isObserved, !core.hasCompletions
             else { return nil }
-            state.alone = nil
+            state.bodies.alone = nil
             let end = self.end(of: core, end)
             announce(.finished(end.outcome), of: core.id, &state)
             let (hasListeners, needs) = core.setEnd(end)
@@ -346,7 +345,7 @@ extension QueueCore {
         guard case .running(let control) = core.lifecycle else { return }
         control.stop(reason)
         announce(.cancelRequested(reason), of: core.id, &state)
-        state.append(.stop(control))
+        state.effects.append(.stop(control))
     }
 }
 
@@ -355,9 +354,6 @@ extension QueueCore.State {
     var isObserved: Bool {
         idle != nil || isClosed || isDropped || announcer.isHeard || !progressListeners.isEmpty
     }
-
-    /// All running attempts.
-    var bodies: [BodyControl] { (alone.map { [$0] } ?? []) + running }
 }
 
 extension OperationID {

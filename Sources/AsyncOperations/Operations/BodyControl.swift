@@ -34,7 +34,7 @@ final class BodyControl: Sendable {
     let hasBegunAlone: Bool
     /// Both are guarded by the queue's lock.
     nonisolated(unsafe) var row: OperationID
-    nonisolated(unsafe) var runningIndex = 0
+    fileprivate nonisolated(unsafe) var runningIndex = 0
     let state: Lock<State>
 
     init(
@@ -206,7 +206,7 @@ extension BodyControl {
                 if !state.isOver { state.withListeners { $0.ofSuspension.append(handler) } }
                 return state.isSuspended && !state.isOver
             }
-            if isSuspended { queue.append(.pause([handler], true)) }
+            if isSuspended { queue.effects.append(.pause([handler], true)) }
         }
     }
 
@@ -271,5 +271,49 @@ extension BodyControl {
             return nil
         }
         if let reason { handler(reason) }
+    }
+}
+
+/// The attempts that run in a queue. Guarded by the queue's lock.
+struct RunningBodies {
+    /// The one that runs without a scheduler.
+    var alone: BodyControl?
+    private var scheduled: [BodyControl] = []
+    /// Attempts that the scheduler started before a suspension, and that were not announced before it.
+    private var held: [BodyControl] = []
+
+    var all: [BodyControl] { (alone.map { [$0] } ?? []) + scheduled }
+
+    /// Adds an attempt that the scheduler has started.
+    mutating func add(_ control: BodyControl) {
+        control.runningIndex = scheduled.count
+        scheduled.append(control)
+    }
+
+    mutating func remove(_ control: BodyControl) {
+        if control.isAlone {
+            alone = nil
+            return
+        }
+        let last = scheduled.removeLast()
+        guard last !== control else { return }
+        scheduled[control.runningIndex] = last
+        last.runningIndex = control.runningIndex
+    }
+
+    /// Keeps a running attempt from beginning until it is released.
+    mutating func hold(_ control: BodyControl) { held.append(control) }
+
+    /// Returns true if the attempt was held and may begin now.
+    mutating func release(_ control: BodyControl) -> Bool {
+        guard let index = held.firstIndex(where: { $0 === control }) else { return false }
+        held.remove(at: index)
+        return true
+    }
+
+    /// Releases all attempts that are held, and returns them.
+    mutating func takeHeld() -> [BodyControl] {
+        defer { held = [] }
+        return held
     }
 }

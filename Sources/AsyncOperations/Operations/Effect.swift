@@ -1,24 +1,3 @@
-extension QueueCore.State {
-    /// Appends an effect that must be reported before anything else starts. The start of an attempt goes to `effects`
-    /// directly.
-    mutating func append(_ effect: Effect) {
-        effects.append(effect)
-        isTelling = true
-    }
-
-    mutating func takeOffers() -> [PoolTable.Offer] {
-        if offers.isEmpty { return [] }
-        defer { offers = [] }
-        return offers
-    }
-
-    mutating func takeGarbage() -> [any AnyObject & Sendable] {
-        if garbage.isEmpty { return [] }
-        defer { garbage = [] }
-        return garbage
-    }
-}
-
 /// An action to carry out outside the queue's lock because of a change of its state. Effects are carried out in
 /// order.
 enum Effect: Sendable {
@@ -50,5 +29,77 @@ enum Effect: Sendable {
         case .pause(let handlers, _): !handlers.isEmpty
         case .ready, .open, .begin, .idle, .endContext, .finishEvents, .finishProgress: false
         }
+    }
+}
+
+/// The task of the caller of a change once the lock is free.
+enum Duty: Sendable {
+    case nothing
+    /// Begin these attempts; nothing precedes them. Usually there is only one, which needs no array.
+    case begin(BodyControl, others: [BodyControl])
+    case drain
+    /// Let a task drain, because user code must run.
+    case handOver
+}
+
+/// The effects that wait to be carried out, and the duty to do so: one thread at a time carries them out. Guarded by
+/// the queue's lock.
+struct EffectQueue {
+    private var effects: [Effect] = []
+    /// True if there are effects that must be carried out before anything starts.
+    private(set) var isTelling = false
+    /// True while effects are being carried out by a thread that will look for more.
+    private var isDraining = false
+
+    /// True if there are no effects and no thread looks for more.
+    var isIdle: Bool { effects.isEmpty && !isDraining }
+
+    /// Appends an effect that must be reported before anything else starts.
+    mutating func append(_ effect: Effect) {
+        effects.append(effect)
+        isTelling = true
+    }
+
+    /// Appends a start, or its announcement, which nothing has to wait for.
+    mutating func appendStart(_ effect: Effect) { effects.append(effect) }
+
+    /// The duty of the thread that has made a change.
+    mutating func duty(isWorker: Bool, mayDrain: Bool) -> Duty {
+        if effects.isEmpty || isDraining { return .nothing }
+        if isTelling {
+            isDraining = true
+            if isWorker { return .drain }
+            return mayDrain && !effects.contains { $0.runsForeignCode } ? .drain : .handOver
+        }
+        defer { effects.removeAll(keepingCapacity: true) }
+        guard case .begin(let first) = effects[0] else { return .nothing }
+        if effects.count == 1 { return .begin(first, others: []) }
+        let others = effects.dropFirst().compactMap { if case .begin(let control) = $0 { control } else { nil } }
+        return .begin(first, others: others)
+    }
+
+    /// The effects so far; nil if there are none, which ends the draining.
+    mutating func next() -> [Effect]? {
+        guard !effects.isEmpty else {
+            isDraining = false
+            isTelling = false
+            return nil
+        }
+        defer { effects = [] }
+        return effects
+    }
+}
+
+extension QueueCore.State {
+    mutating func takeOffers() -> [PoolTable.Offer] {
+        if offers.isEmpty { return [] }
+        defer { offers = [] }
+        return offers
+    }
+
+    mutating func takeGarbage() -> [any AnyObject & Sendable] {
+        if garbage.isEmpty { return [] }
+        defer { garbage = [] }
+        return garbage
     }
 }

@@ -48,9 +48,9 @@ extension QueueCore {
     /// Finishes all streams, after all earlier effects.
     func finishEvents(_ state: inout State) {
         let listeners = state.announcer.removeAll()
-        if !listeners.isEmpty { state.append(.finishEvents(listeners)) }
+        if !listeners.isEmpty { state.effects.append(.finishEvents(listeners)) }
         let progress = state.progressListeners.removeAll()
-        if !progress.isEmpty { state.append(.finishProgress(progress)) }
+        if !progress.isEmpty { state.effects.append(.finishProgress(progress)) }
     }
 
     /// Finishes all streams after a shutdown.

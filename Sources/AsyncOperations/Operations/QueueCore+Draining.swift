@@ -2,16 +2,6 @@
 // task.
 
 extension QueueCore {
-    /// The task of the caller of `update` once the lock is free.
-    enum Duty: Sendable {
-        case nothing
-        /// Begin these attempts; nothing precedes them. Usually there is only one, which needs no array.
-        case begin(BodyControl, others: [BodyControl])
-        case drain
-        /// Let a task drain, because user code must run.
-        case handOver
-    }
-
     /// The actions required outside the lock after a change.
     struct Consequences: Sendable {
         let duty: Duty
@@ -28,20 +18,6 @@ extension QueueCore {
             alarm?.cancel()
             for offer in offers { PoolTable.make(offer) }
         }
-    }
-
-    func duty(_ state: inout State, isWorker: Bool, mayDrain: Bool) -> Duty {
-        if state.effects.isEmpty || state.isDraining { return .nothing }
-        if state.isTelling {
-            state.isDraining = true
-            if isWorker { return .drain }
-            return mayDrain && !state.effects.contains { $0.runsForeignCode } ? .drain : .handOver
-        }
-        defer { state.effects.removeAll(keepingCapacity: true) }
-        guard case .begin(let first) = state.effects[0] else { return .nothing }
-        if state.effects.count == 1 { return .begin(first, others: []) }
-        let others = state.effects.dropFirst().compactMap { if case .begin(let control) = $0 { control } else { nil } }
-        return .begin(first, others: others)
     }
 
     /// The place to run user code that the caller must not run.
@@ -113,18 +89,7 @@ extension QueueCore {
         return nil
     }
 
-    /// The effects so far; nil if there are none, which ends the draining.
-    private func nextEffects() -> [Effect]? {
-        state.withLock { state in
-            guard !state.effects.isEmpty else {
-                state.isDraining = false
-                state.isTelling = false
-                return nil
-            }
-            defer { state.effects = [] }
-            return state.effects
-        }
-    }
+    private func nextEffects() -> [Effect]? { state.withLock { $0.effects.next() } }
 
     /// Announces the attempt, now that all earlier effects have been carried out. Returns true if it may begin.
     private func start(_ control: BodyControl) -> Bool {
@@ -228,10 +193,8 @@ extension QueueCore {
             }
             control.stop(reason(of: cause, for: core, &state))
             announce(.cancelRequested(control.reason ?? .requested), of: core.id, &state)
-            state.append(.stop(control))
-            if let index = state.held.firstIndex(where: { $0 === control }) {
-                state.effects.append(.begin(state.held.remove(at: index)))
-            }
+            state.effects.append(.stop(control))
+            if state.bodies.release(control) { state.effects.appendStart(.begin(control)) }
         case .groupStopping(let row, let cause):
             guard case .operation(let core) = state.entries[row.row] else { return }
             announce(.cancelRequested(reason(of: cause, for: core, &state)), of: core.id, &state)
@@ -254,7 +217,7 @@ extension QueueCore {
     private func markReady(_ row: OperationID, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         state.suspect(core)
-        let isTelling = state.isTelling
+        let isTelling = state.effects.isTelling
         let isFirst = core.state.withLock { operation in
             if case .waiting(_, isReady: false) = operation.lifecycle {
                 if !isTelling { operation.lifecycle = .waiting(Place(queue: self, row: row), isReady: true) }
@@ -264,7 +227,7 @@ extension QueueCore {
             return false
         }
         guard isFirst else { return }
-        if isTelling { state.effects.append(.ready(core)) } else { announce(.ready, of: core.id, &state) }
+        if isTelling { state.effects.appendStart(.ready(core)) } else { announce(.ready, of: core.id, &state) }
     }
 
     /// Announces that it is ready once all earlier effects have been carried out, unless it has a new dependency by
@@ -290,7 +253,7 @@ extension QueueCore {
     private func start(_ row: OperationID, _ attempt: Int, _ state: inout State) {
         guard case .operation(let core) = state.entries[row.row] else { return }
         let priority = Priority.higher(priority(of: core), state.urgency(behind: core))
-        let (isTelling, context) = (state.isTelling, state.context)
+        let (isTelling, context) = (state.effects.isTelling, state.context)
         let control = core.state.withLock { operation in
             var progress = OperationState.executing
             if isTelling {
@@ -302,10 +265,9 @@ extension QueueCore {
             operation.lifecycle = .running(control)
             return control
         }
-        control.runningIndex = state.running.count
-        state.running.append(control)
+        state.bodies.add(control)
         if !isTelling { announceStart(of: control, &state) }
-        state.effects.append(.begin(control))
+        state.effects.appendStart(.begin(control))
     }
 
     /// The highest of its own priority and those of the tasks that wait for it or for an enclosing operation.
@@ -328,7 +290,7 @@ extension QueueCore {
     /// starts again later, so that no other queue waits for a suspended one.
     func tellStart(of control: BodyControl, _ state: inout State) -> Bool {
         if state.isSuspended, control.progress != .executing, control.reason == nil {
-            if control.core.options.pools.isEmpty { state.held.append(control) } else { takeBack(control, &state) }
+            if control.core.options.pools.isEmpty { state.bodies.hold(control) } else { takeBack(control, &state) }
             return false
         }
         if control.start() { announceStart(of: control, &state) }
@@ -336,7 +298,7 @@ extension QueueCore {
     }
 
     private func takeBack(_ control: BodyControl, _ state: inout State) {
-        removeRunning(control, &state)
+        state.bodies.remove(control)
         control.core.state.withLock {
             $0.lifecycle = .waiting(Place(queue: self, row: control.row), isReady: control.progress == .ready)
         }
@@ -352,9 +314,11 @@ extension QueueCore {
         guard case .operation(let core) = state.entries[row.row], let compound = core as? CompoundCore else { return }
         state.suspect(core)
         if round > 0 { reset(compound, &state) }
-        compound.state.withLock { $0.lifecycle = .open(Place(queue: self, row: row), hasStarted: !state.isTelling) }
-        if state.isTelling {
-            state.effects.append(.open(compound, round: round))
+        compound.state.withLock {
+            $0.lifecycle = .open(Place(queue: self, row: row), hasStarted: !state.effects.isTelling)
+        }
+        if state.effects.isTelling {
+            state.effects.appendStart(.open(compound, round: round))
         } else {
             announce(.started(attempt: number(of: round + 1, compound, &state)), of: compound.id, &state)
         }
@@ -373,7 +337,7 @@ extension QueueCore {
 
     /// Reports the end of an attempt to the scheduler.
     func endAttempt(_ control: BodyControl, _ end: BodyEnd, _ mayRetry: Bool, _ state: inout State) {
-        if control.isAlone { state.alone = nil } else { removeRunning(control, &state) }
+        state.bodies.remove(control)
         state.ending = control.core
         defer { state.ending = nil }
         let row = control.row
@@ -393,21 +357,13 @@ extension QueueCore {
         }
     }
 
-    private func removeRunning(_ control: BodyControl, _ state: inout State) {
-        let last = state.running.removeLast()
-        guard last !== control else { return }
-        state.running[control.runningIndex] = last
-        last.runningIndex = control.runningIndex
-    }
-
     func pause(_ isSuspended: Bool, _ state: inout State) {
-        for control in state.bodies {
+        for control in state.bodies.all {
             guard let handlers = control.setSuspended(isSuspended), !handlers.isEmpty else { continue }
-            state.append(.pause(handlers, isSuspended))
+            state.effects.append(.pause(handlers, isSuspended))
         }
         guard !isSuspended else { return }
-        for control in state.held { state.append(.begin(control)) }
-        state.held = []
+        for control in state.bodies.takeHeld() { state.effects.append(.begin(control)) }
     }
 
     @inline(__always)

@@ -57,7 +57,7 @@ extension QueueCore {
         _ core: OperationCore, _ end: OperationEnd, _ hasListeners: Bool, isCounted: Bool, _ state: inout State
     ) {
         let isOwn = core === state.ending
-        if hasListeners || !isOwn { state.append(.tell(core, end, isCounted: isCounted, isOwn: isOwn)) }
+        if hasListeners || !isOwn { state.effects.append(.tell(core, end, isCounted: isCounted, isOwn: isOwn)) }
     }
 
     func countEnd(of core: OperationCore, _ state: inout State) {
@@ -234,7 +234,7 @@ extension QueueCore {
         for (core, end) in settled.reversed() {
             announce(.finished(end.outcome), of: core.id, &state)
             free(core.setEnd(end).needs, &state)
-            state.append(.tell(core, end, isCounted: true, isOwn: core === state.ending))
+            state.effects.append(.tell(core, end, isCounted: true, isOwn: core === state.ending))
         }
     }
 }

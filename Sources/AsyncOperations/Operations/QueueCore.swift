@@ -39,16 +39,12 @@ final class QueueCore: Sendable {
         /// True once a compound operation may hold what others want while something inside waits for something
         /// outside.
         var isEntangled = false
-        /// The running attempts, and (`alone`) the one that runs without a scheduler.
-        var running: [BodyControl] = []
-        var alone: BodyControl?
-        /// Attempts that the scheduler started before a suspension, and that were not announced before it.
-        var held: [BodyControl] = []
+        var bodies = RunningBodies()
         var commands: [OperationScheduler.Command] = []
         var isCarryingOut = false
         /// The operation whose attempt is just ending: its own task releases the body.
         var ending: OperationCore?
-        var effects: [Effect] = []
+        var effects = EffectQueue()
         /// True if something waits for units that may be free.
         var mustLook = false
         /// Units offered to other queues since the lock was taken.
@@ -57,10 +53,6 @@ final class QueueCore: Sendable {
         var suspects: [OperationCore] = []
         /// Objects to release once the lock is free, because that may run user code.
         var garbage: [any AnyObject & Sendable] = []
-        /// True if there are effects that must be carried out before anything starts.
-        var isTelling = false
-        /// True while effects are being carried out by a thread that will look for more.
-        var isDraining = false
         /// Operations that wait for a place and raise the priority of those that have or get one before them.
         var urgent: [Urgent] = []
         /// Begins the bodies of an operation that was started by itself and needs a scheduler.
@@ -125,7 +117,7 @@ final class QueueCore: Sendable {
             let answer = change(&state)
             let alarm = restoreInvariants(&state)
             let garbage = state.takeGarbage()
-            let duty = duty(&state, isWorker: isWorker, mayDrain: inline)
+            let duty = state.effects.duty(isWorker: isWorker, mayDrain: inline)
             return (
                 answer,
                 Consequences(
@@ -199,8 +191,8 @@ final class QueueCore: Sendable {
         state.hasRetriedCompounds = false
         state.isEntangled = false
         state.isTimed = false
-        if let context = state.context.take() { state.append(.endContext(context)) }
-        if let idle = state.idle.take() { state.append(.idle(idle)) }
+        if let context = state.context.take() { state.effects.append(.endContext(context)) }
+        if let idle = state.idle.take() { state.effects.append(.idle(idle)) }
         if state.isClosed || state.isDropped { finishEvents(&state) }
     }
 

@@ -61,9 +61,9 @@ extension QueueCore {
     /// Gives `priority` to operations that begin before `core`. Returns the attempts that run now.
     fileprivate func hurry(for core: OperationCore, _ priority: Priority) -> [BodyControl] {
         state.withLock { state in
-            guard state.bodies.count >= state.width, state.scheduler != nil else { return [] }
+            guard state.bodies.all.count >= state.width, state.scheduler != nil else { return [] }
             state.urgent.append(Urgent(core: core, priority: priority))
-            return state.bodies
+            return state.bodies.all
         }
     }
 }

@@ -339,7 +339,7 @@ extension QueueCore {
 
 extension QueueCore.State {
     /// The operations whose bodies wait. All other running operations may end and leave their place.
-    fileprivate var waitingOperations: [OperationCore] { bodies.filter { $0.wait != nil }.map(\.core) }
+    fileprivate var waitingOperations: [OperationCore] { bodies.all.filter { $0.wait != nil }.map(\.core) }
 }
 
 extension CompoundCore {

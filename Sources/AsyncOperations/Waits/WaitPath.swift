@@ -110,7 +110,7 @@ extension QueueCore {
     fileprivate var need: WaitPath.Need? {
         state.withLock { state in
             if state.isSuspended { return .toBeResumed(owner ?? id) }
-            return state.bodies.count < state.width ? nil : .aPlace(in: id)
+            return state.bodies.all.count < state.width ? nil : .aPlace(in: id)
         }
     }
 }
