@@ -26,7 +26,7 @@ final class BodyWait: Sendable {
     /// The number of waits in `all`, read without its lock at every start. While it is zero, no search for bodies
     /// that wait for themselves is needed.
     private static let count = Atomic(0)
-    static var anybodyWaits: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
+    static var hasWaiting: Bool { count.load(ordering: .sequentiallyConsistent) > 0 }
 
     /// The waits that have begun and not ended.
     private static let all = Lock<[ObjectIdentifier: BodyWait]>([:])
@@ -103,7 +103,7 @@ final class BodyWait: Sendable {
 
     /// Examines operations that have just got something to wait for, and refuses waits that are now in a cycle.
     static func refuse(because suspects: [OperationCore]) {
-        guard anybodyWaits else { return }
+        guard hasWaiting else { return }
         var known: [ObjectIdentifier: Bool] = [:]
         let suspects = suspects.filter { $0.mayBeAwaited(&known) }
         if suspects.isEmpty { return }

@@ -5,7 +5,7 @@ struct EventAnnouncer: Sendable {
 
     var isHeard: Bool { !listeners.isEmpty }
 
-    @inline(__always)  // Usually nobody listens.
+    @inline(__always)  // Usually there are no listeners.
     mutating func announce(_ kind: AsyncOperationQueue.Event.Kind, of id: AsyncOperationID, at time: Duration) {
         if isHeard { tell(AsyncOperationQueue.Event(sequence: next, id: id, time: time, kind: kind)) }
         next += 1

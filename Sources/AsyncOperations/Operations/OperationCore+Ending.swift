@@ -16,7 +16,7 @@ extension OperationCore {
         while true {
             switch nextListeners() {
             case .completions(let completions): for completion in completions { completion(end) }
-            case .nobody: return
+            case .none: return
             case .waiters(let waiters): return waiters.wake()
             case .all(let waiters, let followers, let outer, let listeners):
                 waiters.wake()
@@ -29,7 +29,7 @@ extension OperationCore {
 
     /// The next listeners to report an end to.
     private enum Listeners {
-        case nobody
+        case none
         /// Completions added since the last call; more may follow.
         case completions([RareState.Listener])
         /// Waiting tasks only, the usual case.
@@ -55,7 +55,7 @@ extension OperationCore {
     /// are called at once.
     private func nextListeners() -> Listeners {
         state.withLock { state in
-            guard let rare = state.rare else { return .nobody }
+            guard let rare = state.rare else { return .none }
             if !rare.completions.isEmpty {
                 defer { rare.completions = [] }
                 return .completions(rare.completions)
@@ -244,8 +244,8 @@ extension OperationCore {
     /// and its report appear together. Without an enclosing operation, `body` gets an empty list that is discarded.
     private func inParent<Answer: Sendable>(_ body: (inout CompoundCore.Members) -> Answer) -> Answer {
         guard let parent else {
-            var nobody = CompoundCore.Members()
-            return body(&nobody)
+            var discarded = CompoundCore.Members()
+            return body(&discarded)
         }
         return parent.withMembers { body(&$1) }
     }

@@ -186,13 +186,64 @@ struct KnownPool: Sendable {
     }
 }
 
+/// The locks of a queue's scheduler: those of the mutexes that operations name, and of the pools whose units they
+/// request.
+struct KnownLocks: Sendable {
+    /// Possibly with mutexes that are no longer named.
+    private var mutexes: [String: LockID] = [:]
+    fileprivate(set) var pools: [KnownPool] = []
+    /// The next lock number. Numbers are not reused.
+    private var next = 0
+
+    var count: Int { mutexes.count + pools.count }
+    var hasMutexes: Bool { !mutexes.isEmpty }
+
+    func lock(of mutex: String) -> LockID? { mutexes[mutex] }
+
+    /// Returns the requests of an operation with these options, and declares pools that are new. A lock exists as
+    /// long as anything names it. The order is always the same, so that requests for the same locks wait together.
+    mutating func requests(for options: OperationOptions, _ rows: inout OperationGraph) -> [LockRequest] {
+        let mutexes = options.mutexes.map { LockRequest(lock: makeLock(of: $0)) }
+        let units = options.units.map { LockRequest(lock: makeLock(of: $0.pool, &rows), units: $0.count) }
+        return mutexes.sorted { $0.lock < $1.lock } + units.sorted { $0.lock < $1.lock }
+    }
+
+    private mutating func makeLock(of mutex: String) -> LockID {
+        if let known = mutexes[mutex] { return known }
+        let lock = makeLock()
+        mutexes[mutex] = lock
+        return lock
+    }
+
+    private mutating func makeLock(of pool: Pool, _ rows: inout OperationGraph) -> LockID {
+        if let known = pools.first(where: { $0.pool == pool }) { return known.lock }
+        let lock = makeLock()
+        pools.append(KnownPool(pool: pool, lock: lock))
+        rows.declarePool(lock, of: pool.units)
+        return lock
+    }
+
+    private mutating func makeLock() -> LockID {
+        defer { next += 1 }
+        return LockID(index: next)
+    }
+
+    /// Forgets the locks that nothing asks for.
+    mutating func removeAll(besides asked: Set<LockID>) {
+        mutexes = mutexes.filter { asked.contains($0.value) }
+        pools.removeAll { !asked.contains($0.lock) }
+    }
+}
+
 extension QueueCore {
     /// Passes an event to the scheduler, along with the units that other queues hold of pools that are used here.
     func handleSharing(_ event: OperationScheduler.Event, isLook: Bool = false, _ state: inout State) {
         let (offers, mustLook) = PoolTable.shared.withLock { table in
             var events: [OperationScheduler.Event] = []
-            for place in state.pools.indices {
-                if let news = state.pools[place].refresh(from: table, in: self, isLook: isLook) { events.append(news) }
+            for place in state.locks.pools.indices {
+                if let news = state.locks.pools[place].refresh(from: table, in: self, isLook: isLook) {
+                    events.append(news)
+                }
             }
             let first = state.commands.count
             state.scheduler?.handle(events + [event], at: state.now, into: &state.commands)
@@ -201,19 +252,19 @@ extension QueueCore {
                 switch command {
                 case .acquired(let lock, let row):
                     if let (place, core) = holder(row, of: lock, state) {
-                        table.take(state.pools[place].pool, core, in: self)
+                        table.take(state.locks.pools[place].pool, core, in: self)
                     }
                 case .released(let lock, let row):
                     guard let (place, core) = holder(row, of: lock, state) else { continue }
-                    let pool = state.pools[place].pool
+                    let pool = state.locks.pools[place].pool
                     let units = table.giveBack(pool, by: core, in: self)
-                    if state.pools[place].keepsReleases { state.pools[place].withheld += units }
+                    if state.locks.pools[place].keepsReleases { state.locks.pools[place].withheld += units }
                     if !released.contains(pool) { released.append(pool) }
                 default: break
                 }
             }
             var mustLook = false
-            for known in state.pools {
+            for known in state.locks.pools {
                 let least = state.scheduler?.leastAwaited(of: known.lock)
                 table.setLeast(least, of: known.pool, in: self)
                 // Released units are offered, to other queues first.
@@ -231,7 +282,7 @@ extension QueueCore {
 
     /// The index of a pool in `pools` and the operation that a command is about; nil if the lock is a mutex.
     private func holder(_ row: OperationID, of lock: LockID, _ state: State) -> (place: Int, OperationCore)? {
-        guard let place = state.pools.firstIndex(where: { $0.lock == lock }),
+        guard let place = state.locks.pools.firstIndex(where: { $0.lock == lock }),
             case .operation(let core) = state.entries[row.row]
         else { return nil }
         return (place, core)
@@ -246,7 +297,7 @@ extension QueueCore {
     func look(_ state: inout State) {
         while state.mustLook {
             state.mustLook = false
-            guard state.scheduler != nil, !state.pools.isEmpty else { return }
+            guard state.scheduler != nil, !state.locks.pools.isEmpty else { return }
             handleSharing(.time, isLook: true, &state)
             carryOut(&state)
         }

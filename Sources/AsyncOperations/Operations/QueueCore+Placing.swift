@@ -132,39 +132,7 @@ extension QueueCore {
         if options.timeout != nil || options.retry != nil { noteTimed(&state) }
         return OperationGraph.Options(
             priority: options.priority, timeout: options.timeout, toleratesFailure: options.toleratesFailure,
-            retry: options.retry, locks: locks(options.mutexes, &state) + units(of: options, &rows, &state))
-    }
-
-    /// Returns a lock for each name, which exists as long as anything names it. The order is always the same, so that
-    /// requests for the same locks wait together.
-    private func locks(_ names: Set<String>, _ state: inout State) -> [LockRequest] {
-        if names.isEmpty { return [] }
-        let indices = names.map { name in
-            if let known = state.locks[name] { return known }
-            defer { state.nextLock += 1 }
-            state.locks[name] = state.nextLock
-            return state.nextLock
-        }
-        return indices.sorted().map { LockRequest(lock: LockID(index: $0)) }
-    }
-
-    private func units(
-        of options: OperationOptions, _ rows: inout OperationGraph, _ state: inout State
-    ) -> [LockRequest] {
-        if options.pools.isEmpty { return [] }
-        let requests = options.units.map { pool, count in
-            LockRequest(lock: lock(of: pool, &rows, &state), units: count)
-        }
-        return requests.sorted { $0.lock < $1.lock }
-    }
-
-    private func lock(of pool: Pool, _ rows: inout OperationGraph, _ state: inout State) -> LockID {
-        if let known = state.pools.first(where: { $0.pool == pool }) { return known.lock }
-        let lock = LockID(index: state.nextLock)
-        state.nextLock += 1
-        state.pools.append(KnownPool(pool: pool, lock: lock))
-        rows.declarePool(lock, of: pool.units)
-        return lock
+            retry: options.retry, locks: state.locks.requests(for: options, &rows))
     }
 }
 

@@ -26,11 +26,7 @@ final class QueueCore: Sendable {
         var entries: [RowEntry] = []
         /// The stand-ins of unfinished operations elsewhere, one for all dependents.
         var standIns: [AsyncOperationID: StandIn] = [:]
-        /// The mutexes that operations name, and possibly some that are no longer named.
-        var locks: [String: Int] = [:]
-        var pools: [KnownPool] = []
-        /// The next lock number. Numbers are not reused in a period.
-        var nextLock = 0
+        var locks = KnownLocks()
         /// The number of operations that have not ended, without members of compound operations.
         var unfinished = 0
         var barriers = Barriers()
@@ -141,7 +137,7 @@ final class QueueCore: Sendable {
     /// Passes an event to the scheduler, and applies its commands to the operations.
     func handle(_ event: OperationScheduler.Event, _ state: inout State) {
         guard state.scheduler != nil else { return }
-        if state.pools.isEmpty {
+        if state.locks.pools.isEmpty {
             state.scheduler?.handle(event, at: state.now, into: &state.commands)
         } else {
             handleSharing(event, &state)
@@ -183,9 +179,7 @@ final class QueueCore: Sendable {
         for case .standIn(let standIn) in state.entries { leave(standIn, &state) }
         state.entries = []
         state.standIns = [:]
-        state.locks = [:]
-        state.pools = []
-        state.nextLock = 0
+        state.locks = KnownLocks()
         state.urgent = []
         state.barriers = Barriers()
         state.hasRetriedCompounds = false
@@ -208,11 +202,9 @@ final class QueueCore: Sendable {
             case .nothing, .ended: break
             }
         }
-        guard state.nextLock > 0, let locks = state.scheduler?.locksAskedFor else { return }
-        state.locks = state.locks.filter { locks.contains(LockID(index: $0.value)) }
-        guard !state.pools.isEmpty else { return }
-        state.pools.removeAll { !locks.contains($0.lock) }
-        state.scheduler?.forgetPools()
+        guard state.locks.count > 0, let locks = state.scheduler?.locksAskedFor else { return }
+        if !state.locks.pools.isEmpty { state.scheduler?.forgetPools() }
+        state.locks.removeAll(besides: locks)
     }
 }
 
@@ -234,7 +226,7 @@ extension QueueCore {
 
     func setWidth(_ width: Int) {
         update { state in
-            if width < state.width, BodyWait.anybodyWaits {
+            if width < state.width, BodyWait.hasWaiting {
                 for case .operation(let core) in state.entries { state.suspect(core) }
             }
             state.width = width

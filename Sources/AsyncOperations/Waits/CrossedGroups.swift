@@ -59,7 +59,7 @@ struct CrossedGroups {
             // Mutexes of members that have joined since are not among these.
             let locks = own.state.scheduler?.locks(of: row) ?? []
             for name in group.takenMutexes {
-                guard let index = own.state.locks[name], locks.contains(LockID(index: index)) else { continue }
+                guard let lock = own.state.locks.lock(of: name), locks.contains(lock) else { continue }
                 taken.insert(.mutex(name))
             }
         } else {

@@ -100,7 +100,7 @@ extension OperationCore {
 extension QueueCore {
     /// The compound operations that hold mutexes, or will, and meanwhile wait for something outside.
     func holders(_ state: State) -> [CompoundCore] {
-        if state.locks.isEmpty { return [] }
+        if !state.locks.hasMutexes { return [] }
         return state.entries.compactMap { $0.operation as? CompoundCore }.filter { compound in
             compound.namesMutexes && compound.leadsOutside
         }

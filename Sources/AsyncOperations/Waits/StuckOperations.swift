@@ -63,7 +63,7 @@ extension QueueCore {
 extension QueueCore.State {
     /// Records that `core` has something new to wait for.
     mutating func suspect(_ core: OperationCore) {
-        if isEntangled || BodyWait.anybodyWaits { suspects.append(core) }
+        if isEntangled || BodyWait.hasWaiting { suspects.append(core) }
     }
 
     /// Removes the suspects. Returns those that have not started by now, or are compound operations.

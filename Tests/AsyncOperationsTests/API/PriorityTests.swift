@@ -75,7 +75,7 @@ import Testing
     @Test func `a body started by itself has the priority of who started it`() async throws {
         for priority in [TaskPriority.low, .high] {
             let operation = AsyncOperation { _ in Task.basePriority }
-            // Whoever waits for the task, or for the operation, would raise it.
+            // A wait for the task, or for the operation, would raise it.
             Task(priority: priority) { try operation.start() }
             while !operation.isFinished { await Task.yield() }
             #expect(await operation.result == .success(priority))

@@ -115,7 +115,7 @@ import Testing
         steps[3].go.open()
         #expect(await updates.next() == done(4, of: 4))
         #expect(await updates.next() == nil)
-        // Whoever comes late gets the last one.
+        // A late listener gets the last one.
         #expect(await all(operation.progressUpdates()) == [done(4, of: 4)])
     }
 

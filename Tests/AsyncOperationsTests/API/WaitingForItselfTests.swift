@@ -274,7 +274,7 @@ import Testing
         }
         try queue.add(outer)
         let ends = (await outer.result, await inner.result)
-        // Whoever waits second closes the ring.
+        // The second wait closes the ring.
         #expect(ends == (.success(.cancelled), .success(true)) || ends == (.success(.success), .success(false)))
     }
 

@@ -334,7 +334,7 @@ import Testing
                 try await Self.$local.withValue("set") { try await waterfall.run(()) }
             }.value
             #expect(seen.map(\.0) == ["set", "set", "set"])
-            // Whoever waits for the task here may raise it.
+            // A wait for the task here may raise it.
             #expect(seen.allSatisfy { $0.1 >= priority })
         }
         let operation = Waterfall(from: Void.self, failure: Never.self).then { Self.local }.operation(())

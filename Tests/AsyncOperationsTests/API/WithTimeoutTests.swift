@@ -170,7 +170,7 @@ import Testing
             }
         }
         await clock.advance(by: .seconds(1))
-        // Whoever waits for the task raises its priority.
+        // A wait for the task raises its priority.
         await seen.wait()
         let (failure, isCancelled) = await caller.value
         #expect(failure != nil && !isCancelled)

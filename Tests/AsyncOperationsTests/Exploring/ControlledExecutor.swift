@@ -72,7 +72,7 @@
             Task.detached(executorPreference: self, operation: work)
         }
 
-        /// Returns when nothing else can go on and nobody sleeps.
+        /// Returns when nothing else can go on and nothing sleeps.
         func waitUntilQuiescent() async {
             await withUnsafeContinuation { quiescence = $0 }
         }

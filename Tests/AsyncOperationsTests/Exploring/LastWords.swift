@@ -16,7 +16,7 @@ final class LastWords: Sendable {
 
     func set(_ program: Program?) { self.program.withLock { $0 = program } }
 
-    /// Once for the process; whoever handled traps before does so afterwards.
+    /// Once for the process; earlier handlers of traps run afterwards.
     private static let installation: Void = {
         for number in [SIGILL, SIGTRAP] {
             var old = sigaction()
@@ -30,7 +30,7 @@ final class LastWords: Sendable {
 
     private static func speak(_ number: Int32) {
         if var old = handlers[number] { sigaction(number, &old, nil) }
-        // Whoever holds a lock now may hold it forever.
+        // A holder of a lock may hold it forever now.
         _ = all.withLockIfAvailable { all in
             for words in all {
                 guard let program = words.program.withLockIfAvailable({ $0 }) ?? nil else { continue }

@@ -1,10 +1,10 @@
 import AsyncOperations
 import Scheduling
 
-// Programs as somebody would write them down.
+// Programs as a reader would write them down.
 
 extension Program: CustomStringConvertible {
-    /// The program as somebody would write it down.
+    /// The program as a reader would write it down.
     var description: String {
         var lines = queues.enumerated().map { index, queue in
             "let q\(index) = Queue(width: \(queue.width)\(queue.isSuspended ? ", isSuspended: true" : ""))"

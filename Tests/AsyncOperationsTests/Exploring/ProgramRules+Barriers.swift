@@ -5,7 +5,7 @@ import AsyncOperations
 extension ProgramRules {
     /// A barrier begins after the end of what was added before it, and what was added after it begins after its end.
     var barriersHold: String? {
-        // Whoever removes a dependency may remove one that a barrier made.
+        // Removing a dependency may remove one that a barrier made.
         if events.contains(where: { if case .needRemoved = $0 { true } else { false } }) { return nil }
         var asked: [Int: Int] = [:]
         var taken: [Int: (place: Int, queue: Int)] = [:]

@@ -130,7 +130,7 @@ struct ProgramRules {
         guard program.isCalm, !isCancelled else { return nil }
         for (place, event) in events.enumerated() {
             guard case .refused(let index, let other?) = event, let end = ends[other] else { continue }
-            // Something on the way may be ruled out by something else, or let go, which nobody can foresee.
+            // Something on the way may be ruled out by something else, or let go, which cannot be foreseen.
             let beyond = beyond(other)
             if beyond.contains(where: { [.notRun, .skipped, .cancelled].contains(ends[$0]?.outcome) }) { continue }
             // So may be another wait on the way, which is in another cycle; the way may lead over a mutex.

@@ -50,7 +50,7 @@ extension ProgramRun {
         for index in unfinished where hanging.contains(index) && program.operations[index].steps.contains(.hang) {
             remedies.append(.cancel(index))
         }
-        // Events end with the queue. Nobody could resume it then, so nothing may be left that suspends it.
+        // Events end with the queue. Nothing could resume it then, so nothing may be left that suspends it.
         if areCompletionsOver {
             remedies += program.queues.indices.filter { program.isListenedTo($0) && queue($0) != nil }.map {
                 .dropQueue($0)
