@@ -290,6 +290,7 @@ struct RunningBodies {
         scheduled.append(control)
     }
 
+    @inline(__always)  // A call less for each body.
     mutating func remove(_ control: BodyControl) {
         if control.isAlone {
             alone = nil

@@ -166,11 +166,6 @@ struct KnownPool: Sendable {
     /// True if units that the scheduler releases are withheld too, because they are offered to other queues first.
     fileprivate var keepsReleases = false
 
-    init(pool: Pool, lock: LockID) {
-        self.pool = pool
-        self.lock = lock
-    }
-
     /// Returns the event that reports the units of other queues to the scheduler; nil if nothing has changed. Units
     /// that became free while the queue was in line are reported only in a look: a change that takes several events
     /// must not start the operations it is about.

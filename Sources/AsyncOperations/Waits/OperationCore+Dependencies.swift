@@ -63,6 +63,7 @@ extension OperationCore {
     typealias Consequences = (queue: QueueCore, consequences: QueueCore.Consequences)
 
     /// Carries out the consequences of changes in several queues, once no lock is held.
+    @inline(never)  // It would be copied into every change.
     static func carry(_ all: [Consequences]) {
         for (queue, consequences) in all { queue.carry(consequences) }
     }
