@@ -81,7 +81,7 @@ public final class AsyncOperation<Success: Sendable, Failure: Error>: AnyAsyncOp
 
 extension AsyncOperation {
     /// Creates an operation whose body blocks, such as a call into a C library or a wait for a file. The body runs on
-    /// a thread of its own, never on one that tasks share.
+    /// a thread of its own, never on one that tasks share, and so without task-local values.
     public static func blocking(
         _ name: String = "", options: OperationOptions = OperationOptions(),
         _ body: @escaping @Sendable () throws(Failure) -> Success

@@ -132,7 +132,10 @@ public final class AsyncOperationQueue: Sendable {
         core.close()
         let stopped = ShutdownList()
         // In one change, because the last end may come before the call returns.
-        let cancel = { @Sendable [core] in core.update { stopped.append(core.cancelAll(.shutdown, &$0)) } }
+        let cancel = { @Sendable [core] in
+            let (_, consequences) = core.decide { stopped.append(core.cancelAll(.shutdown, &$0)) }
+            core.carry(consequences, handingOver: core.timer.isPlain ? .toThread : .toTask)
+        }
         let end = grace.map { Ring(after: $0, on: core.clock, cancel) }
         let refusal = await withTaskCancellationHandler { () -> UsageError? in
             do throws(UsageError) {

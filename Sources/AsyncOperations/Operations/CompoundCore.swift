@@ -88,8 +88,9 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
     /// Records that something inside waits while it holds what others may want. Requires its queue's lock.
     func noteWayOutside() { withMembers { $1.leadsOutside = true } }
 
-    /// Adds all members or none; `producer` is the body that adds them, nil for a call from outside. If a queue adds
-    /// this operation during the call, an error may leave members that the queue has added with it.
+    /// Adds members: all or none, unless a queue adds this operation during the call. That may happen only with a
+    /// single member, because several come from initializers. `producer` is the body that adds them; nil for a call
+    /// from outside.
     func add(_ members: [OperationCore], producer: BodyControl? = nil) throws(UsageError) {
         var rest = members[...]
         while !rest.isEmpty {
@@ -123,17 +124,19 @@ final class CompoundCore: OperationCore, @unchecked Sendable {
         return try answer.get()
     }
 
-    /// Removes the last `count` members again.
+    /// Removes the last `count` members again, but for those that a queue has added meanwhile.
     func giveBack(_ count: Int) {
         withMembers { _, members in
-            for member in members.cores.suffix(count) {
+            let added = members.cores.suffix(count).filter { member in
                 member.state.withLock { state in
-                    guard case .member = state.lifecycle else { return }
+                    guard case .member = state.lifecycle else { return true }
                     state.lifecycle = .idle
                     state.parent = nil
+                    return false
                 }
             }
             members.cores.removeLast(count)
+            members.cores += added
         }
     }
 

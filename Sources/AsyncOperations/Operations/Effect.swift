@@ -50,6 +50,10 @@ struct EffectQueue {
     private(set) var isTelling = false
     /// True while effects are being carried out by a thread that will look for more.
     private var isDraining = false
+    /// The effects that were handed over last, to a task that may still wait for a thread of the pool.
+    private var handed: HandedEffects?
+    /// True if the next effects that are handed over must not wait for a thread of the pool.
+    private var isHurried = false
 
     /// True if there are no effects and no thread looks for more.
     var isIdle: Bool { effects.isEmpty && !isDraining }
@@ -83,11 +87,36 @@ struct EffectQueue {
         guard !effects.isEmpty else {
             isDraining = false
             isTelling = false
+            handed = nil
+            isHurried = false
             return nil
         }
         defer { effects = [] }
         return effects
     }
+
+    /// Records effects that are handed over. Returns true if they must not wait for a thread of the pool.
+    mutating func handOver(_ effects: HandedEffects) -> Bool {
+        handed = effects
+        return isHurried
+    }
+
+    /// Makes what was handed over, or is about to be, wait for no thread of the pool. Returns the effects for the
+    /// caller to carry out on a thread of its own; nil if there are none.
+    mutating func hurry() -> HandedEffects? {
+        if isDraining { isHurried = true }
+        return handed
+    }
+}
+
+/// Effects that are handed over to a task, and possibly to a thread as well: whichever comes first takes them.
+final class HandedEffects: Sendable {
+    private let effects: Lock<[Effect]?>
+
+    init(_ effects: [Effect]) { self.effects = Lock(effects) }
+
+    /// Returns the effects the first time, nil later.
+    func take() -> [Effect]? { effects.withLock { $0.take() } }
 }
 
 extension QueueCore.State {

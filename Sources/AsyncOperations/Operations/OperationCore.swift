@@ -42,8 +42,8 @@
     /// nil for the defaults, as for most operations.
     private let settings: OperationSettings?
     let state: Lock<State>
-    /// nil after the end, and for a compound operation. No lock guards it, because the end comes once, after the last
-    /// attempt.
+    /// nil once it is released, after the end, and for a compound operation. No lock guards it, because the end comes
+    /// once, after the last attempt.
     @exclusivity(unchecked) private(set) nonisolated(unsafe) var body: Body?
 
     /// Creates the core of a compound operation.
@@ -135,7 +135,8 @@ extension OperationCore {
         do throws(UsageError) {
             try queue.add([self])
         } catch {
-            context.settle(expectsMore: false)
+            // Otherwise a task would stay behind and wait for bodies.
+            context.end()
             throw error
         }
         context.settle(expectsMore: mayBegin)

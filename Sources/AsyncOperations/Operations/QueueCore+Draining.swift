@@ -30,7 +30,10 @@ extension QueueCore {
     func carry(_ consequences: Consequences, handingOver hands: Hands = .toTask) {
         consequences.begin()
         switch consequences.duty {
-        case .nothing: break
+        case .nothing:
+            if hands == .toThread, let handed = state.withLock({ $0.effects.hurry() }) {
+                launchThread { self.carryOut(handed) }
+            }
         case .begin(let first, let others):
             begin(first)
             for control in others { begin(control) }
@@ -59,14 +62,20 @@ extension QueueCore {
     }
 
     private func handOver(_ effects: [Effect], _ hands: Hands = .toTask) {
-        let work = { @Sendable [self] in
-            for effect in effects { perform(effect) }
-            _ = drainAll(keepsOne: false)
+        let handed = HandedEffects(effects)
+        let isHurried = state.withLock { $0.effects.handOver(handed) }
+        if hands == .toThread || isHurried {
+            launchThread { self.carryOut(handed) }
+        } else {
+            launch { self.carryOut(handed) }
         }
-        switch hands {
-        case .toTask: launch { work() }
-        case .toThread: launchThread(work)
-        }
+    }
+
+    /// Carries out effects that were handed over, unless another thread does.
+    private func carryOut(_ handed: HandedEffects) {
+        guard let effects = handed.take() else { return }
+        for effect in effects { perform(effect) }
+        _ = drainAll(keepsOne: false)
     }
 
     /// Carries out all effects. If `keepsOne`, returns the first attempt that the calling task may run itself,
@@ -122,12 +131,12 @@ extension QueueCore {
     @concurrent func run(_ control: BodyControl, on worker: Worker) async -> BodyControl? {
         let core = control.core
         if control.attempt > 1 { core.keep(.nothing) }
-        let end =
-            if control.begin(on: worker), let body = core.body {
-                await body(AsyncOperationContext(control: control), core)
-            } else {
-                BodyEnd.stopped(control.reason ?? .requested)
-            }
+        var end = BodyEnd.stopped(.abandoned)
+        if !control.begin(on: worker) {
+            end = .stopped(control.reason ?? .requested)
+        } else if let body = core.body {
+            end = await body(AsyncOperationContext(control: control), core)
+        }
         let mayRetry =
             if case .failure(let error) = end, let isWorthIt = core.options.retriesError { isWorthIt(error) } else {
                 true

@@ -1,4 +1,5 @@
-/// A task that runs bodies one after another, so an operation whose body never suspends needs no task of its own.
+/// A task that runs bodies one after another, so an operation whose body never suspends needs no task of its own; or a
+/// child task that runs a part of a body.
 ///
 /// It ends when its queue has nothing more to start, or when the task was cancelled or its priority raised for one
 /// body: later bodies then get another worker.
@@ -20,9 +21,10 @@ final class Worker: Sendable {
 
     let priority: Priority?
     private let state = Lock(State())
-    /// Its task, which distinguishes its own body from tasks that inherit the worker. Only compared, and set before
-    /// anything can inherit it.
-    @exclusivity(unchecked) private nonisolated(unsafe) var own: UnsafeCurrentTask?
+    /// The address of the task that runs its bodies, which distinguishes them from tasks that inherit the worker. Set
+    /// before anything can inherit it. Once that task has ended, another may have its address; `control` is nil by then.
+    /// Not a reference, because tasks that inherit the worker may outlive that task.
+    @exclusivity(unchecked) private nonisolated(unsafe) var ownTask: UInt = 0
     /// Used only by its own task.
     @exclusivity(unchecked) private nonisolated(unsafe) var control: BodyControl?
 
@@ -102,24 +104,32 @@ final class Worker: Sendable {
         host?.resume()
     }
 
-    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it. `control` is nil if
-    /// the part does not belong to a body.
-    static func runPart<Answer: Sendable>(of control: BodyControl?, _ part: () async -> Answer) async -> Answer {
-        guard let control else { return await part() }
+    /// Runs a part of a body in the calling task, a child of the body's task, which waits for it. `body` is nil if the
+    /// part does not belong to a body. A request to stop `job` cancels the calling task.
+    static func runPart<Answer: Sendable>(
+        of body: BodyControl?, as job: BodyControl? = nil, _ part: () async -> Answer
+    ) async -> Answer {
+        guard let body else { return await part() }
         let worker = Worker(priority: nil)
-        worker.control = control
-        _ = worker.takeTask()
-        return await $current.withValue(worker) {
+        worker.control = body
+        let task = worker.takeTask()
+        if let job {
+            worker.state.withLock { $0.task = task }
+            if !job.begin(on: worker) { cancelling { task.cancel() } }
+        }
+        let answer = await $current.withValue(worker) {
             // Tasks left behind inherit the value, and could be mistaken for the body's own task once that is gone.
             defer { worker.control = nil }
             return await part()
         }
+        if !worker.closeToVisitors() { await worker.seeOff() }
+        return answer
     }
 
     /// Makes the calling task its own.
     private func takeTask() -> UnsafeCurrentTask {
         guard let task = withUnsafeCurrentTask(body: { $0 }) else { preconditionFailure("a worker runs in a task") }
-        own = task
+        ownTask = task.address
         return task
     }
 
@@ -127,7 +137,7 @@ final class Worker: Sendable {
     static var runningBody: BodyControl? {
         guard let current else { return nil }
         // A task that inherited the value may wait where the body itself must not.
-        return withUnsafeCurrentTask { $0 == current.own ? current.control : nil }
+        return withUnsafeCurrentTask { $0?.address == current.ownTask ? current.control : nil }
     }
 
     /// True if a body may begin on the thread of the calling task, which is about to wait. False in another body,
@@ -157,4 +167,9 @@ final class Worker: Sendable {
             task.escalatePriority(to: priority.ofTask)
         }
     }
+}
+
+extension UnsafeCurrentTask {
+    /// The address of the task, to compare with others; it does not keep the task alive.
+    fileprivate var address: UInt { unsafeBitCast(self, to: UInt.self) }
 }

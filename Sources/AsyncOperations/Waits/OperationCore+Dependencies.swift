@@ -149,8 +149,8 @@ extension OperationCore {
         }
     }
 
-    /// Makes `children` members of `compound`, which belongs to no queue: all or, with an error, none. Returns how many
-    /// of them are members when a queue adds `compound` meanwhile.
+    /// Makes `children` members of `compound`, which belongs to no queue: all or, with an error, none. Returns their
+    /// number, which is smaller than that of `children` if a queue adds `compound` meanwhile.
     static func adopt(_ children: ArraySlice<OperationCore>, into compound: CompoundCore) throws(UsageError) -> Int {
         try changingWaits { (all: inout [Consequences]) throws(UsageError) in
             var count = 0

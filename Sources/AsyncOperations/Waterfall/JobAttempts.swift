@@ -62,7 +62,7 @@ struct JobAttempts: Sendable {
         guard let end = [own, deadline].compactMap({ $0 }).min() else {
             return Self.end(of: await work(control, input))
         }
-        let (result, isLate) = await race(control, input, until: end)
+        let (result, isLate) = await run(control, on: input, until: end)
         guard isLate, body.reason == nil, let limit = end == own ? options.timeout : options.retry?.deadline else {
             return Self.end(of: result)
         }
@@ -78,36 +78,24 @@ struct JobAttempts: Sendable {
         }
     }
 
-    private enum Step: Sendable {
-        case ended(Made)
-        case timePassed
-        /// The sleeper was cancelled: the attempt has ended or the body must stop.
-        case woken
-    }
-
     /// Runs an attempt in a task of its own, so that it can be cancelled alone, and waits for its end, however late.
-    private func race(
-        _ control: BodyControl, _ input: AnyValueBox, until end: Duration
+    /// The limit passes even if no thread of the pool is free.
+    private func run(
+        _ control: BodyControl, on input: AnyValueBox, until end: Duration
     ) async -> (Made, isLate: Bool) {
-        await withTaskGroup(of: Step.self) { race in
-            race.addTask { await Worker.runPart(of: body) { .ended(await work(control, input)) } }
-            race.addTask { await timer.sleep(until: end) ? .timePassed : .woken }
-            var isLate = false
-            while let step = await race.next() {
-                switch step {
-                case .ended(let result):
-                    cancelling { race.cancelAll() }
-                    return (result, isLate)
-                case .timePassed:
-                    isLate = true
-                    control.stop(.deadline(body.core.id))
-                    cancelling { race.cancelAll() }
-                    control.tellOfStop()
-                case .woken: break
-                }
-            }
-            return (.nothing, isLate)
+        let reason = AsyncOperationContext.CancellationReason.deadline(body.core.id)
+        let stop = { @Sendable in
+            control.stop(reason)
+            control.tellOfStop()
         }
+        let alarm = Alarm(at: end, on: timer) { [timer] in if timer.isPlain { launchThread(stop) } else { stop() } }
+        // Not `async let`, whose task is gone with this call: the thread of the limit may still hold it.
+        let made = await withTaskGroup(of: Made.self) { group in
+            group.addTask { await Worker.runPart(of: body, as: control) { await work(control, input) } }
+            return await group.next() ?? .nothing
+        }
+        alarm.cancel()
+        return (made, control.reason == reason)
     }
 }
 

@@ -101,4 +101,55 @@ import Testing
             #expect(session.startTask() == nil)
         }
     }
+    /// In a process of its own for the same reason. What a limit stops here is told by the limit's thread, or the
+    /// threads of the pool are never released.
+    @Test func `so do those of a job, of a shutdown and after a completion that waits for the pool`() async {
+        await #expect(processExitsWith: .success) {
+            let limit = Duration.milliseconds(100)
+            let blockers = (0..<Platform.processorCount + 2).map { _ in Platform.Sleeper() }
+            let passed = Record<Bool>()
+            let isUp = Meeting(of: 4)
+            @Sendable func lastUntilStopped() async {
+                await withTaskCancellationHandler {
+                    await isUp.come()
+                    await untilCancelled()
+                } onCancel: {
+                    passed.add(true)
+                    if passed.entries.count >= 3 { for blocker in blockers { blocker.wake(at: .now) } }
+                }
+            }
+            let job = Task {
+                try await Waterfall<Int, Int, any Error>()
+                    .then("job", timeout: limit) { number in
+                        await lastUntilStopped()
+                        return number
+                    }.run(1)
+            }
+            let closing = AsyncOperationQueue()
+            try closing.add { await lastUntilStopped() }
+            let shutdown = Task { try await closing.shutdown(grace: limit) }
+            let narrow = try AsyncOperationQueue(maxConcurrentOperationCount: 1)
+            let limited = try narrow.add(options: .init(timeout: limit)) { await lastUntilStopped() }
+            let waiting = try narrow.add {}
+            waiting.addOutcomeCompletion { _ in }
+            await isUp.come()
+            while (try? closing.add {}) != nil { await Task.yield() }
+            let asleep = Crowd()
+            try Platform.startThread {
+                while asleep.now < Platform.processorCount {}
+                waiting.cancel()
+            }
+            let blocked = blockers.map { blocker in
+                Task.detached {
+                    asleep.enter()
+                    blocker.sleep()
+                }
+            }
+            for task in blocked { await task.value }
+            #expect(passed.entries.count == 3)
+            await #expect(throws: (any Error).self) { try await job.value }
+            #expect(try await shutdown.value.count >= 1)
+            #expect(await limited.outcome == .timeout)
+        }
+    }
 }

@@ -6,7 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct TaskLocalTests {
     private enum Span {
         @TaskLocal static var name = "none"
+        @TaskLocal static var object: Object?
     }
+
+    private final class Object: Sendable {}
 
     private func span(_ name: String = "", options: OperationOptions = .init()) -> AsyncOperation<String, Never> {
         AsyncOperation(name, options: options) { _ in Span.name }
@@ -128,5 +131,18 @@ import Testing
             while queue.operationCount > 0 { await Task.yield() }
             #expect(try await task.value == priority)
         }
+    }
+
+    @Test func `a start that is refused keeps none of them`() throws {
+        let operation = AsyncOperation(options: .init(timeout: .zero)) {}
+        weak var kept: Object?
+        do {
+            let object = Object()
+            kept = object
+            Span.$object.withValue(object) {
+                #expect(throws: UsageError.self) { try operation.start() }
+            }
+        }
+        #expect(kept == nil)
     }
 }
