@@ -22,8 +22,8 @@ final class Worker: Sendable {
     let priority: Priority?
     private let state = Lock(State())
     /// The address of the task that runs its bodies, which distinguishes them from tasks that inherit the worker. Set
-    /// before anything can inherit it. Once that task has ended, another may have its address; `control` is nil by then.
-    /// Not a reference, because tasks that inherit the worker may outlive that task.
+    /// before anything can inherit it. Not a reference, because tasks that inherit the worker may outlive that task.
+    /// Another may have its address then; `control` is nil by that time.
     @exclusivity(unchecked) private nonisolated(unsafe) var ownTask: UInt = 0
     /// Used only by its own task.
     @exclusivity(unchecked) private nonisolated(unsafe) var control: BodyControl?
