@@ -47,7 +47,7 @@ final class RunContext {
 
     init(_ plan: Plan, options: RunOptions, fileReader: any FileReader) {
         self.options = options
-        pending = PendingValues(FileQuestions(fileReader, in: options.folder ?? "."), SharedCommands())
+        pending = PendingValues(FileQuestions(fileReader, in: options.folder ?? "."))
         state = RunState(plan, options: options)
         parameters = .object(options.parameters.fields)
         let files = StepFiles(in: options.temporaryFolder)
@@ -90,7 +90,7 @@ final class RunContext {
                 && plan.user(around: key.group, isInside: true) != nil
         }
         sharedTexts = sharedTexts.filter { !isStale($0.key) }
-        pending.commands.forget(where: isStale)
+        pending.shared.forget(where: isStale)
     }
 
     /// Returns the `vars` that a step reads; nil if the workflow has none.
@@ -299,7 +299,7 @@ extension RunContext {
         case .literal(let value): return value
         case .template(let template): return try text(template, of: key, definition)
         case .command:
-            let result = pending.commands.value(of: key) { () throws(SharedFailure) in try launch(for: key) }
+            let result = pending.shared.value(of: key) { () throws(SharedFailure) in try launch(for: key) }
             switch result {
             case .success(let value): return value
             case .failure(let failure):

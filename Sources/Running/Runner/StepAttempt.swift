@@ -128,7 +128,7 @@ final class StepAttempt {
         runner.starts.withdraw(self)
         guard !isOver, !isLeaving else { return }
         isLeaving = true
-        runner.context.pending.leave(row) { [self] in end(isSuccess: false) }
+        runner.leaveWait(of: row) { [self] in end(isSuccess: false) }
     }
 
     /// Ends the attempt without grace.
@@ -154,7 +154,7 @@ final class StepAttempt {
         launch = nil
         process = nil
         isOver = true
-        if !hasStarted { runner.context.pending.forget(row) }
+        if !hasStarted { runner.forgetWait(of: row) }
         if let outputFile = outputFile.take() { runner.files.drop(outputFile) }
         if let scriptFile = scriptFile.take() { runner.files.drop(scriptFile) }
         notes.take()?.drop()

@@ -134,7 +134,7 @@ extension WorkflowRunner {
                     $0.state = state(of: attempt)
                 }
             }
-            status.values = context.pending.commands.statuses
+            status.values = commands.statuses
             status.waiting = steps.filter { self.outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
                 .map { plan.nodes[$0].id }
         }
@@ -192,7 +192,7 @@ extension WorkflowRunner {
     private func freeze() {
         freezeTime()
         for attempt in attemptsInOrder { attempt.freeze() }
-        context.pending.commands.freeze()
+        commands.freeze()
         for limit in waitLimits.values { limit.freeze() }
     }
 
@@ -206,7 +206,7 @@ extension WorkflowRunner {
     private func thaw() {
         thawTime()
         for attempt in attemptsInOrder { attempt.thaw() }
-        context.pending.commands.thaw()
+        commands.thaw()
         for limit in waitLimits.values { limit.thaw() }
     }
 
@@ -232,7 +232,7 @@ extension WorkflowRunner {
     /// Starts everything that the pause has held back.
     func launchHeldSteps() {
         hasResumed = false
-        context.pending.commands.startHeld()
+        commands.startHeld()
         for attempt in attemptsInOrder { attempt.startHeld() }
         starts.resume()
     }

@@ -20,6 +20,7 @@ package final class WorkflowRunner {
     let builder: CommandBuilder
     let spawner: any Spawner
     private(set) lazy var starts = StartQueue(of: self)
+    private(set) lazy var commands = SharedCommands(of: self)
     let clock: any RunClock
     var control: ControlState
     /// The last attempt of each step that has begun and not ended.
@@ -86,7 +87,6 @@ package final class WorkflowRunner {
         scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks
         began = clock.now
-        context.pending.commands.runner = self
     }
 
     /// Calls `tell` with the path of the run's temporary folder before that is made, and with nil once it is gone, so
@@ -141,7 +141,7 @@ package final class WorkflowRunner {
             isAborted = true
             send(.abort)
             for attempt in attempts.values where attempt.process?.isStopping ?? false { attempt.kill() }
-            context.pending.commands.killAll()
+            commands.killAll()
             return
         }
         self.signal = signal
@@ -194,7 +194,7 @@ package final class WorkflowRunner {
 
     /// The run is over once everything has ended, the commands of `vars` included.
     func mayHaveEnded() {
-        guard outcome != nil, context.pending.commands.isIdle, !isHandlingEvents else { return }
+        guard outcome != nil, commands.isIdle, !isHandlingEvents else { return }
         if let whenDone = whenDone.take() { end(whenDone) }
     }
 

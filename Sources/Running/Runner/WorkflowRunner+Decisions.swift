@@ -28,7 +28,7 @@ extension WorkflowRunner {
         case .withdraw(let id): withdraw(id.planIndex)
         // Nothing to log: its hook starts.
         case .groupResumed: break
-        case .startErrand(let errand): context.pending.commands.start(errand)
+        case .startErrand(let errand): commands.start(errand)
         case .suspended: recordPause()
         case .resumed: noteResumption()
         case .acquired(let lock, let id):
@@ -112,13 +112,13 @@ extension WorkflowRunner {
         endWaitLimit(of: row)
         resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
         guard plan.isStep(row) else {
-            context.pending.forget(row)
+            forgetWait(of: row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }
             return
         }
         let attempt = attempts.removeValue(forKey: row)
-        if attempt == nil { context.pending.forget(row) }
+        if attempt == nil { forgetWait(of: row) }
         record(state.stepHasFinished(row, outcome, cause, attempt?.end), about: row)
     }
 }

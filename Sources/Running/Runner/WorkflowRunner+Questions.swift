@@ -17,7 +17,7 @@ extension WorkflowRunner {
         }
         guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
             limitWait(of: row)
-            return context.pending.wait(for: row) { self.decide(row) }
+            return wait(for: row) { self.decide(row) }
         }
         endWaitLimit(of: row)
         switch decision {
@@ -35,7 +35,7 @@ extension WorkflowRunner {
     private func limitWait(of row: PlanIndex) {
         guard waitLimits[row] == nil, plan.isInHook(row), let limit = plan.timeout(of: row) else { return }
         waitLimits[row] = Countdown(limit, by: clock) { [weak self] in
-            guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.context.pending.forget(row) else {
+            guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.forgetWait(of: row) else {
                 return
             }
             self.state.noteFailure(of: row, .timeout, "waited longer than \(limit.asWritten) for a value")
@@ -170,7 +170,7 @@ extension WorkflowRunner {
         let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
             Result { () throws(EvaluationError) in try items.evaluate(in: scope) }
         }
-        guard let evaluated else { return context.pending.wait(for: row) { self.expand(row) } }
+        guard let evaluated else { return wait(for: row) { self.expand(row) } }
         send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
     }
 
@@ -211,10 +211,10 @@ extension WorkflowRunner {
         guard let outputs = context.pending.evaluate(for: row, { outputs(of: row, after: outcome) }) else {
             // A run that is being ended starts no work for them.
             guard outcome == .success || !control.isStopping else {
-                context.pending.forget(row)
+                forgetWait(of: row)
                 return send(.ended(id, outcome, mayRetry: false))
             }
-            return context.pending.wait(for: row) { self.conclude(row, outcome) }
+            return wait(for: row) { self.conclude(row, outcome) }
         }
         switch outputs {
         case .success(let fields):
@@ -246,7 +246,7 @@ extension WorkflowRunner {
 
     /// Ends a group that is being stopped before its question could be answered.
     func withdraw(_ row: PlanIndex) {
-        if context.pending.forget(row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
+        if forgetWait(of: row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
     /// Returns true if every failure in a group is of a kind that its `retry` names, whichever came first; always if
@@ -271,5 +271,32 @@ extension [Retry.Reason] {
         case .signalled(let number): contains(.signal) || contains(.exitCode(128 + number))
         case nil: false
         }
+    }
+}
+
+// Waits of rows for values that their evaluation lacked.
+extension WorkflowRunner {
+    /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// `holdingSlot` is true for a step that already has its slot.
+    func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
+        let missing = context.pending.shared.missing
+        context.pending.shared.beginEvaluation()
+        if context.pending.files.isMissing { return context.pending.files.ask(for: row, then: resume) }
+        guard let missing else { preconditionFailure("row \(row) lacks no value") }
+        commands.wait(for: missing, in: row, holdingSlot: holdingSlot, then: resume)
+    }
+
+    /// Ends the wait of a row. Returns false if it did not wait. The caller calls `beginNext` of the questions about
+    /// files.
+    @discardableResult
+    func forgetWait(of row: PlanIndex) -> Bool {
+        let waitedForFiles = context.pending.files.forget(row)
+        return commands.forget(row) || waitedForFiles
+    }
+
+    /// Ends the wait of a row and calls `done` once a command that is stopped with it has ended.
+    func leaveWait(of row: PlanIndex, then done: @escaping @EventLoopActor () -> Void) {
+        context.pending.files.forget(row)
+        commands.forget(row, whenGone: done)
     }
 }

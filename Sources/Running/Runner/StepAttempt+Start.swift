@@ -29,7 +29,7 @@ extension StepAttempt: Starter {
         guard made != nil else {
             launch = nil
             startIsDelayed()
-            runner.context.pending.wait(for: row, holdingSlot: true) { self.start() }
+            runner.wait(for: row, holdingSlot: true) { self.start() }
             return nil
         }
         if let failure {
