@@ -6,8 +6,7 @@ struct Alarm: Sendable {
     /// `ring` must not block and must not run user code.
     init(at time: Duration, on timer: Timer, _ ring: @escaping @Sendable () -> Void) {
         self.time = time
-        let instant = timer.isPlain ? timer.start.advanced(by: time.countable) : nil
-        self.ring = Ring(at: instant, ring) { await timer.sleep(until: time) }
+        self.ring = Ring(at: timer.instant(of: time), ring) { await timer.sleep(until: time) }
     }
 
     func cancel() { ring.cancel() }
@@ -32,14 +31,16 @@ enum Ring: Sendable {
         }
     }
 
+    /// Calls `ring`, which may run user code, at `time` of `timer`.
+    init(at time: Duration, on timer: Timer, _ ring: @escaping @Sendable () -> Void) {
+        self.init(at: timer.instant(of: time), { timer.isPlain ? launchThread(ring) : ring() }) {
+            await timer.sleep(until: time)
+        }
+    }
+
     /// Calls `ring`, which may run user code, after `delay` on `clock`.
     init(after delay: Duration, on clock: any Clock<Duration>, _ ring: @escaping @Sendable () -> Void) {
-        let isContinuous = clock.isContinuous
-        self.init(
-            at: isContinuous ? .now + delay.countable : nil, { isContinuous ? launchThread(ring) : ring() }
-        ) {
-            (try? await clock.sleep(for: delay.countable)) != nil
-        }
+        self.init(at: delay, on: Timer(clock), ring)
     }
 
     func cancel() {
@@ -64,7 +65,7 @@ struct Timer: Sendable {
         }
     }
 
-    fileprivate let start: ContinuousClock.Instant
+    private let start: ContinuousClock.Instant
     private let other: Other?
 
     init(_ clock: any Clock<Duration>) {
@@ -74,6 +75,14 @@ struct Timer: Sendable {
 
     /// True if reading the time runs no user code.
     var isPlain: Bool { other == nil }
+
+    /// The place for user code that a time causes to run. It may block, so it must not hold up the alarm clock.
+    var hands: QueueCore.Hands { isPlain ? .toThread : .toTask }
+
+    /// The time on the continuous clock; nil on another clock.
+    fileprivate func instant(of time: Duration) -> ContinuousClock.Instant? {
+        isPlain ? start.advanced(by: time.countable) : nil
+    }
 
     var now: Duration { other?.now() ?? start.duration(to: .now) }
 
@@ -127,6 +136,6 @@ extension QueueCore {
             if state.alarm?.time == time { state.alarm = nil }
             if state.period == period { handle(.time, &state) }
         }
-        carry(consequences, handingOver: timer.isPlain ? .toThread : .toTask)
+        carry(consequences, handingOver: timer.hands)
     }
 }

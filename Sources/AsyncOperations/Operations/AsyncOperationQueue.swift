@@ -134,7 +134,7 @@ public final class AsyncOperationQueue: Sendable {
         // In one change, because the last end may come before the call returns.
         let cancel = { @Sendable [core] in
             let (_, consequences) = core.decide { stopped.append(core.cancelAll(.shutdown, &$0)) }
-            core.carry(consequences, handingOver: core.timer.isPlain ? .toThread : .toTask)
+            core.carry(consequences, handingOver: core.timer.hands)
         }
         let end = grace.map { Ring(after: $0, on: core.clock, cancel) }
         let refusal = await withTaskCancellationHandler { () -> UsageError? in

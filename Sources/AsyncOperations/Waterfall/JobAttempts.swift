@@ -84,17 +84,16 @@ struct JobAttempts: Sendable {
         _ control: BodyControl, on input: AnyValueBox, until end: Duration
     ) async -> (Made, isLate: Bool) {
         let reason = AsyncOperationContext.CancellationReason.deadline(body.core.id)
-        let stop = { @Sendable in
+        let limit = Ring(at: end, on: timer) {
             control.stop(reason)
             control.tellOfStop()
         }
-        let alarm = Alarm(at: end, on: timer) { [timer] in if timer.isPlain { launchThread(stop) } else { stop() } }
         // Not `async let`, whose task is gone with this call: the thread of the limit may still hold it.
         let made = await withTaskGroup(of: Made.self) { group in
             group.addTask { await Worker.runPart(of: body, as: control) { await work(control, input) } }
             return await group.next() ?? .nothing
         }
-        alarm.cancel()
+        limit.cancel()
         return (made, control.reason == reason)
     }
 }
