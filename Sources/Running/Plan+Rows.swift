@@ -1,4 +1,6 @@
+internal import Glibc
 package import Planning
+internal import RunLog
 internal import Scheduling
 internal import Workflow
 
@@ -101,4 +103,29 @@ extension OperationID {
 
     /// The row of the plan that it represents.
     var planIndex: PlanIndex { PlanIndex(row) }
+}
+
+extension KillSignal {
+    var number: Int32 {
+        switch self {
+        case .term: SIGTERM
+        case .int: SIGINT
+        case .hup: SIGHUP
+        case .quit: SIGQUIT
+        case .usr1: SIGUSR1
+        case .usr2: SIGUSR2
+        case .kill: SIGKILL
+        }
+    }
+}
+
+extension OutputView {
+    init(_ view: LogView) {
+        self =
+            switch view {
+            case .live: .live
+            case .grouped: .grouped
+            case .quiet: .quiet
+            }
+    }
 }

@@ -1,3 +1,5 @@
+internal import Scheduling
+
 /// Groups that each take a resource when they start and, for their contents or upstream, want a resource that another
 /// takes.
 ///
@@ -232,55 +234,13 @@ private struct ResourceGraph {
         for (index, event) in events.enumerated() { edges[index] += wanted(by: event).compactMap { nodes[$0] } }
         edges += resources.map { (takers[$0] ?? []).compactMap { numbers[.end($0)] } }
         var known: Set<ObjectIdentifier> = []
-        return Rings(edges).found.flatMap { ring -> [CompoundCore] in
-            let mixed = ring.filter { $0 >= first }
+        let sources = edges.enumerated().flatMap { repeatElement(UInt32($0), count: $1.count) }
+        let graph = WaitForGraph(
+            vertexCount: edges.count, sources: sources, targets: edges.joined().map(UInt32.init))
+        return graph.cyclicComponents().flatMap { ring -> [CompoundCore] in
+            let mixed = ring.map(Int.init).filter { $0 >= first }
             guard mixed.count > 1 else { return [] }
             return mixed.flatMap { takers[resources[$0 - first]] ?? [] }
         }.filter { known.insert(ObjectIdentifier($0)).inserted }
-    }
-}
-
-/// The strongly connected components of a graph, by Tarjan's algorithm, without recursion.
-private struct Rings {
-    private(set) var found: [[Int]] = []
-
-    init(_ edges: [[Int]]) {
-        var number = Array(repeating: 0, count: edges.count)
-        var lowest = number
-        var isOpen = Array(repeating: false, count: edges.count)
-        var open: [Int] = []
-        var next = 1
-        for start in edges.indices where number[start] == 0 {
-            var path: [(node: Int, edge: Int)] = [(start, 0)]
-            while let (node, edge) = path.last {
-                if edge == 0 {
-                    number[node] = next
-                    lowest[node] = next
-                    next += 1
-                    open.append(node)
-                    isOpen[node] = true
-                }
-                if edge < edges[node].count {
-                    path[path.count - 1].edge += 1
-                    let other = edges[node][edge]
-                    if number[other] == 0 {
-                        path.append((other, 0))
-                    } else if isOpen[other] {
-                        lowest[node] = min(lowest[node], number[other])
-                    }
-                    continue
-                }
-                path.removeLast()
-                if let (outer, _) = path.last { lowest[outer] = min(lowest[outer], lowest[node]) }
-                guard lowest[node] == number[node] else { continue }
-                var ring: [Int] = []
-                while let last = open.popLast() {
-                    isOpen[last] = false
-                    ring.append(last)
-                    if last == node { break }
-                }
-                found.append(ring)
-            }
-        }
     }
 }

@@ -32,7 +32,7 @@ final class CommandBuilder {
     private var plan: Plan { _read { yield context.state.plan } }
 
     /// The values that an attempt contributes to its command.
-    struct Attempt {
+    struct Contribution {
         let number: Int
         /// nil outside of groups that may be tried again.
         let round: Int?
@@ -47,7 +47,7 @@ final class CommandBuilder {
     /// Returns the command of an attempt, the file in which its shell notes what fails, if it does, and the digest of
     /// the step's definition.
     func command(
-        for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt
+        for row: PlanIndex, _ words: StepStarted.Command, _ attempt: Contribution
     ) throws(StepError) -> (ProcessCommand, notes: NoteFile?, definition: String?) {
         try context.makeScratchFolder()
         let arguments = commandLine(of: row, words, attempt)
@@ -83,7 +83,7 @@ final class CommandBuilder {
         return (command, notes, definition)
     }
 
-    private func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Attempt) -> [String] {
+    private func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Contribution) -> [String] {
         switch words {
         case .arguments(let arguments): return arguments
         case .script(let script):
@@ -134,7 +134,7 @@ final class CommandBuilder {
 
     /// Returns a key that is the same for all attempts of a step in a round, also in runs that resume this one: a
     /// receiver that gets it twice can tell that the work is the same.
-    private func idempotencyKey(of row: PlanIndex, _ attempt: Attempt) -> String {
+    private func idempotencyKey(of row: PlanIndex, _ attempt: Contribution) -> String {
         let key = "\(options.past?.origin ?? options.run)/\(plan.nodes[row].id)"
         guard let round = attempt.round, round > 0 else { return key }
         return "\(key)#\(round)"

@@ -8,6 +8,8 @@ final class EventRecorder {
     private let reporters: [any Reporter]
     /// Returns true if the log can take the output of steps; while it returns false, the output waits.
     let mayTakeOutput: @EventLoopActor () -> Bool
+    /// Hands everything recorded so far to the kernel, so that it survives a kill; nil if it is not stored.
+    var writeAhead: (() -> Void)?
     private let clock: any RunClock
     private let start: EventLoopClock.Instant
     private var nextSequence = 0

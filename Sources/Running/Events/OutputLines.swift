@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 
 /// Cuts the bytes of one stream into whole lines, so that no record ends inside a line unless it has to. Copies only
@@ -94,7 +95,18 @@ struct OutputTail {
 
     private var bytes: [UInt8] = []
 
-    mutating func append(_ new: UnsafeRawBufferPointer) {
+    /// Adds lines; of those that were overwritten, such as the states of a progress bar, only the last state.
+    mutating func append(_ lines: UnsafeRawBufferPointer) {
+        // Of many bytes only the last ones matter; they are checked first.
+        let end = UnsafeRawBufferPointer(rebasing: lines.suffix(Self.limit))
+        if OverwrittenLines.lastStates(of: end) != nil, let states = OverwrittenLines.lastStates(of: lines) {
+            states.withUnsafeBytes { keep($0) }
+        } else {
+            keep(lines)
+        }
+    }
+
+    private mutating func keep(_ new: UnsafeRawBufferPointer) {
         if new.count >= Self.limit { bytes.removeAll(keepingCapacity: true) }
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: new.suffix(Self.limit)))
         if bytes.count > 4 * Self.limit { bytes.removeFirst(bytes.count - Self.limit) }

@@ -22,12 +22,15 @@ final class RunContext {
 
     let options: RunOptions
     var state: RunState
+    var control: ControlState
     let parameters: Value
     let pending: PendingValues
     let files: StepFiles
     let environments: BaseEnvironments
     /// True if something in the file names `$FLOWRUN_TEMP`, so that there is one.
     let namesScratchFolder: Bool
+    /// The definitions whose standard output may be read.
+    private let standardOutputReads: Set<NodeIndex>
     /// By the group's row and, in the last bit, the policy; a hashed pair would cost each step more than all it holds.
     var surroundings: [Int: Surroundings] = [:]
     /// The `vars` that each step reads; nil if there are none.
@@ -49,6 +52,8 @@ final class RunContext {
         self.options = options
         pending = PendingValues(FileQuestions(fileReader, in: options.folder ?? "."))
         state = RunState(plan, options: options)
+        control = ControlState(jobs: options.jobs)
+        standardOutputReads = plan.standardOutputReads
         parameters = .object(options.parameters.fields)
         let files = StepFiles(in: options.temporaryFolder)
         let namesScratchFolder = plan.workflow.namesScratchFolder
@@ -91,6 +96,11 @@ final class RunContext {
         }
         sharedTexts = sharedTexts.filter { !isStale($0.key) }
         pending.shared.forget(where: isStale)
+    }
+
+    /// Returns true if the standard output of a step may be read.
+    func keepsStandardOutput(of row: PlanIndex) -> Bool {
+        !standardOutputReads.isEmpty && standardOutputReads.contains(plan.nodes[row].definition)
     }
 
     /// Returns the `vars` that a step reads; nil if the workflow has none.

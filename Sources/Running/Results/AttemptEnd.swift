@@ -1,25 +1,36 @@
 internal import Glibc
 internal import Processes
 internal import RunLog
+internal import Workflow
 
-/// The end of a step's last attempt, for the log.
+/// The end of an attempt of a step, as far as it is known.
 struct AttemptEnd {
-    /// The number of the last attempt that had a process, this one or an earlier one; 0 if none had.
-    let lastStarted: Int
-    /// nil if there was no process.
-    let ending: ProcessEnding?
-    /// The time from the first start of a process for this step to the end; nil if there was none.
-    let duration: Duration?
-    /// The failed system call's error number if the process could not be started.
-    let errno: Int32?
-    let outputBytes: Int
-    let tail: OutputTail
-    /// The command at which its script failed; nil if that is not known.
-    let command: FailedCommand?
+    /// True if the step has succeeded, by its process or with the result of an earlier run.
+    var isSuccess = false
     /// True if its result is that of an earlier run.
-    let isRestored: Bool
+    var isRestored = false
+    /// The number of the last attempt that had a process, this one or an earlier one; 0 if none had.
+    var lastStarted = 0
+    /// nil if there was no process.
+    var ending: ProcessEnding?
+    /// The time from the first start of a process for this step to the end; nil if there was none.
+    var duration: Duration?
+    /// The reason why there was no process, or why its outputs cannot be used; nil if there is none.
+    var error: StepError?
+    var outputBytes = 0
+    var tail = OutputTail()
+    /// The command at which its script failed; nil if that is not known.
+    var command: FailedCommand?
     /// The digest of the step's definition; nil if there is none.
-    let definition: String?
+    var definition: String?
+    /// Only after a success.
+    var outputs: [Value.Field] = []
+
+    /// The status of its process, 0 if restored; nil if there was no process.
+    var exitStatus: ExitStatus? { isRestored ? .exited(0) : ending.map { ExitStatus($0.status) } }
+
+    /// Its status as a shell shows it; nil if it failed before there was a program to start.
+    var shellStatus: ExitStatus? { exitStatus ?? error?.shellStatus }
 }
 
 extension ExitStatus {

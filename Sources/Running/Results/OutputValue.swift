@@ -12,7 +12,7 @@ extension OutputDeclaration.Kind {
         ofStandardOutput bytes: [UInt8], for subject: String, hiding secrets: RunSecrets = .none
     ) throws(OutputError) -> Value {
         guard bytes.count <= Self.sizeLimit else {
-            throw OutputError("\(subject) has more than \(Self.sizeLimit >> 20) MiB on standard output")
+            throw Self.excess(of: subject)
         }
         var text = bytes[...]
         if text.last == 0x0A { text.removeLast(text.dropLast().last == 0x0D ? 2 : 1) }
@@ -20,6 +20,11 @@ extension OutputDeclaration.Kind {
             throw OutputError("\(subject) is not UTF-8 on standard output")
         }
         return try value(of: text, for: subject, line: nil, hiding: secrets)
+    }
+
+    /// Makes the error of a source that has written more than is read.
+    static func excess(of subject: String) -> OutputError {
+        OutputError("\(subject) has more than \(sizeLimit >> 20) MiB on standard output")
     }
 
     /// Returns the value that a text means. Blanks around a number, a bool or JSON do no harm; a string keeps every

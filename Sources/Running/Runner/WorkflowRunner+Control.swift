@@ -27,7 +27,7 @@ extension WorkflowRunner {
         // In a run that ends, the scheduler starts the remaining hooks even during a pause.
         guard !control.isStopping, !control.isWindingDown else { return false }
         let isNew = control.pause(by: source)
-        if isNew { send(.suspend) }
+        if isNew { loop.send(.suspend) }
         guard freezing, !control.isFrozen else { return isNew }
         control.isFrozen = true
         freeze()
@@ -39,7 +39,7 @@ extension WorkflowRunner {
     package func resume(by source: String) -> Bool {
         guard outcome == nil, !control.isWindingDown, control.resume(by: source) else { return false }
         unfreeze()
-        send(.resume)
+        loop.send(.resume)
         return true
     }
 
@@ -56,10 +56,10 @@ extension WorkflowRunner {
 
     /// Ends a run that winds down once no process is left: only hooks start from here on, as after a cancel.
     func endIfIdle() {
-        guard control.isWindingDown, !control.hasWoundDown, !attempts.values.contains(where: { $0.process != nil })
+        guard control.isWindingDown, !control.hasWoundDown, !attempts.values.contains(where: \.hasProcess)
         else { return }
         control.hasWoundDown = true
-        send(.cancel(.root))
+        loop.send(.cancel(.root))
     }
 
     /// Adds a warning to the log.
@@ -77,7 +77,7 @@ extension WorkflowRunner {
             return .isEndingAlready
         }
         state.noteRequest(for: row, Self.request)
-        send(.cancel(OperationID(row)))
+        loop.send(.cancel(OperationID(row)))
         return .accepted
     }
 
@@ -86,7 +86,7 @@ extension WorkflowRunner {
         guard !control.isStopping else { return .isEndingAlready }
         control.isStopping = true
         state.noteRequest(for: .root, Self.request)
-        send(.cancel(.root))
+        loop.send(.cancel(.root))
         return .accepted
     }
 
@@ -98,11 +98,8 @@ extension WorkflowRunner {
         control.jobs = jobs
         // Recorded before the starts that it allows.
         recorder.record(.runJobs(jobs: jobs, source: source))
-        send(.width(jobs))
+        loop.send(.width(jobs))
     }
-
-    /// True if nothing new starts until a resume.
-    var isPaused: Bool { control.isPaused }
 
     /// True once the whole run has been requested to end.
     package var isStopping: Bool { control.isStopping }
@@ -129,19 +126,19 @@ extension WorkflowRunner {
                 RunStatus.RunningStep {
                     $0.step = attempt.step
                     $0.attempt = attempt.number
-                    $0.pid = attempt.process?.pid
+                    $0.pid = attempt.pid
                     $0.duration = attempt.duration
                     $0.state = state(of: attempt)
                 }
             }
-            status.values = commands.statuses
+            status.values = waits.statuses
             status.waiting = steps.filter { self.outcome(of: $0) == nil && attempts[$0]?.isOver ?? true }
                 .map { plan.nodes[$0].id }
         }
     }
 
     private func state(of attempt: StepAttempt) -> RunStatus.State {
-        if attempt.process?.isStopping ?? false { return .stopping }
+        if attempt.isStopping { return .stopping }
         return control.isFrozen ? .frozen : .running
     }
 
@@ -176,11 +173,11 @@ extension WorkflowRunner {
         let isTold = !control.isPaused && outcome == nil
         if isTold { recorder.record(.runPaused(source: source)) }
         // If a pause has already frozen everything, it stays frozen.
-        defer { clock.refresh() }
+        defer { loop.clock.refresh() }
         guard !control.isFrozen, outcome == nil else { return stop() }
         freeze()
         stop()
-        clock.refresh()
+        loop.clock.refresh()
         thaw()
         if isTold { recorder.record(.runResumed(source: end)) }
     }
@@ -190,9 +187,9 @@ extension WorkflowRunner {
 
     /// Freezes all time limits and everything that runs.
     private func freeze() {
-        freezeTime()
+        loop.freeze()
         for attempt in attemptsInOrder { attempt.freeze() }
-        commands.freeze()
+        waits.freeze()
         for limit in waitLimits.values { limit.freeze() }
     }
 
@@ -204,9 +201,9 @@ extension WorkflowRunner {
     }
 
     private func thaw() {
-        thawTime()
+        loop.thaw()
         for attempt in attemptsInOrder { attempt.thaw() }
-        commands.thaw()
+        waits.thaw()
         for limit in waitLimits.values { limit.thaw() }
     }
 
@@ -230,11 +227,11 @@ extension WorkflowRunner {
     }
 
     /// Starts everything that the pause has held back.
-    func launchHeldSteps() {
+    func startHeldSteps() {
         hasResumed = false
-        commands.startHeld()
-        for attempt in attemptsInOrder { attempt.startHeld() }
-        starts.resume()
+        waits.resume()
+        for attempt in attemptsInOrder { attempt.resume() }
+        parts.starts.resume()
     }
 }
 
@@ -244,41 +241,4 @@ package enum StepProgress: Sendable, Hashable {
     case waiting(for: [String])
     case running(attempt: Int)
     case ended(StepOutcome)
-}
-
-/// The requests made to a live run from outside, known before the scheduler handles them.
-struct ControlState {
-    /// True once nothing new starts, and the run ends with its hooks when nothing runs any more.
-    var isWindingDown = false
-    /// True once that point is reached.
-    var hasWoundDown = false
-    /// The number of steps that may run at once.
-    var jobs: Int
-    /// True from the request of a pause until its end is requested.
-    private(set) var isPaused = false
-    /// The sources of the last pause and of its end; nil until an end was requested.
-    private(set) var pauser = ""
-    private(set) var resumer: String?
-    /// True if running steps are frozen as long as the pause lasts.
-    var isFrozen = false
-    /// True once the whole run has been requested to end.
-    var isStopping = false
-
-    init(jobs: Int) { self.jobs = jobs }
-
-    /// Returns false if it is already paused.
-    mutating func pause(by source: String) -> Bool {
-        guard !isPaused else { return false }
-        isPaused = true
-        pauser = source
-        return true
-    }
-
-    /// Returns false if it is not paused.
-    mutating func resume(by source: String) -> Bool {
-        guard isPaused else { return false }
-        isPaused = false
-        resumer = source
-        return true
-    }
 }

@@ -14,7 +14,7 @@ extension WorkflowRunner {
                 .stepCancelRequested(step: plan.nodes[id.planIndex].id, attempt: attempt, cause: traced),
                 about: id.planIndex)
             stopAttempt(of: id.planIndex)
-        case .wake(let time): wakeUp(at: time)
+        case .wake(let time): loop.wakeUp(at: time)
         case .groupStarted(let id, let round): groupHasStarted(id.planIndex, round)
         case .groupStopping(let id, let cause): groupIsStopping(id.planIndex, cause)
         case .retrying(let id, let ended, let delay):
@@ -28,7 +28,7 @@ extension WorkflowRunner {
         case .withdraw(let id): withdraw(id.planIndex)
         // Nothing to log: its hook starts.
         case .groupResumed: break
-        case .startErrand(let errand): commands.start(errand)
+        case .startErrand(let errand): waits.start(errand)
         case .suspended: recordPause()
         case .resumed: noteResumption()
         case .acquired(let lock, let id):
@@ -74,7 +74,7 @@ extension WorkflowRunner {
         if round > 0 {
             // Expressions may have other values now.
             context.roundBegins(row)
-            builder.forget(row)
+            parts.builder.forget(row)
         }
         if let event { record(event, about: row) }
     }
@@ -108,17 +108,17 @@ extension WorkflowRunner {
     }
 
     private func hasFinished(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) {
-        withdrawQuestion(about: row)
+        parts.terminal.withdrawQuestion(about: row)
         endWaitLimit(of: row)
-        resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
+        parts.resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
         guard plan.isStep(row) else {
-            forgetWait(of: row)
+            waits.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }
             return
         }
         let attempt = attempts.removeValue(forKey: row)
-        if attempt == nil { forgetWait(of: row) }
+        if attempt == nil { waits.forget(row) }
         record(state.stepHasFinished(row, outcome, cause, attempt?.end), about: row)
     }
 }

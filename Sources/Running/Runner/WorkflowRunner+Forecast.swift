@@ -82,15 +82,15 @@ extension WorkflowRunner {
 
     /// Returns the assumed outcome of the step.
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
-        guard let known = resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
+        guard let known = parts.resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
             // A condition may have kept it from running before, and may do so again.
             forecast.note(row, hasCondition(row) { _ in true } ? .open : .runs(nil))
-            _ = resumption?.decide(row, definition: nil, round: nil, in: plan)
+            _ = parts.resumption?.decide(row, definition: nil, round: nil, in: plan)
             return .success
         }
         let above = self.above(row, &forecast)
         let definition = above.isOpen ? nil : self.definition(of: row)
-        guard let decision = resumption?.decide(row, definition: definition, round: nil, in: plan) else {
+        guard let decision = parts.resumption?.decide(row, definition: definition, round: nil, in: plan) else {
             return .success
         }
         switch decision {
@@ -126,10 +126,10 @@ extension WorkflowRunner {
     /// it is done.
     private func restore(_ row: PlanIndex, _ step: PastResults.Step) -> RerunReason? {
         var result = RowResult(status: .exited(0), outputs: step.outputs)
-        if keepsStandardOutput(of: row), let past = resumption?.past {
+        if context.keepsStandardOutput(of: row), let past = parts.resumption?.past {
             let output = past.standardOutput(of: plan.nodes[row].id)
             guard case .known(let bytes) = output else {
-                resumption?.runsAfterAll(row)
+                parts.resumption?.runsAfterAll(row)
                 return output == .changed ? .damage : .result
             }
             result.standardOutput = bytes
@@ -141,13 +141,13 @@ extension WorkflowRunner {
     /// Returns nil if it needs something that only the run makes.
     private func definition(of row: PlanIndex) -> String? {
         let made: String?? = context.pending.evaluate(for: row) {
-            do throws(StepError) { return try builder.definition(of: row) } catch { return nil }
+            do throws(StepError) { return try parts.builder.definition(of: row) } catch { return nil }
         }
         return made ?? nil
     }
 
     private func end(_ row: PlanIndex, _ outcome: OperationOutcome, _ forecast: inout ForecastPass) {
-        resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
+        parts.resumption?.noteEnd(of: row, StepOutcome(outcome), in: plan)
         if plan.isStep(row) {
             _ = state.stepHasFinished(row, outcome, .itself, nil)
         } else {
@@ -180,7 +180,7 @@ extension WorkflowRunner {
 
     /// The warnings, a line for each set of hooks that have undone the same steps.
     package var undoingHooks: [String] {
-        (resumption?.undoingHooks(in: plan) ?? []).map { undoing in
+        (parts.resumption?.undoingHooks(in: plan) ?? []).map { undoing in
             let (hooks, steps) = (undoing.hooks, undoing.steps)
             return (hooks.count == 1 ? "the hook \(Self.names(hooks)) has" : "the hooks \(Self.names(hooks)) have")
                 + " started since: \(Self.names(steps)) will run again, with all that needs "

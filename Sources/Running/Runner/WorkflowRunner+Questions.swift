@@ -13,11 +13,11 @@ extension WorkflowRunner {
         let id = OperationID(row)
         guard plan.platforms(of: row).allow() else {
             state.noteFalseCondition(of: row)
-            return send(.decided(id, .skip))
+            return loop.send(.decided(id, .skip))
         }
         guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
             limitWait(of: row)
-            return wait(for: row) { self.decide(row) }
+            return waits.wait(for: row) { self.decide(row) }
         }
         endWaitLimit(of: row)
         switch decision {
@@ -28,18 +28,18 @@ extension WorkflowRunner {
         case .failure(let error):
             state.noteFailure(of: row, error.kind, error.message, because: error.failure, place: error.place)
         }
-        send(.decided(id, (try? decision.get()) ?? .fail))
+        loop.send(.decided(id, (try? decision.get()) ?? .fail))
     }
 
     /// Limits the wait of a step in a hook for a value by the step's own limit: cleanup must not wait for ever.
     private func limitWait(of row: PlanIndex) {
         guard waitLimits[row] == nil, plan.isInHook(row), let limit = plan.timeout(of: row) else { return }
-        waitLimits[row] = Countdown(limit, by: clock) { [weak self] in
-            guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.forgetWait(of: row) else {
+        waitLimits[row] = Countdown(limit, by: loop.clock) { [weak self] in
+            guard let self, self.waitLimits.removeValue(forKey: row) != nil, self.waits.forget(row) else {
                 return
             }
             self.state.noteFailure(of: row, .timeout, "waited longer than \(limit.asWritten) for a value")
-            self.send(.decided(OperationID(row), .fail))
+            self.loop.send(.decided(OperationID(row), .fail))
         }
     }
 
@@ -49,46 +49,19 @@ extension WorkflowRunner {
 
     /// Asks the user before a row starts, after the questions that already wait for an answer.
     private func confirm(_ row: PlanIndex, _ question: String) {
-        guard prompt != nil else {
+        guard parts.terminal.canAsk else {
             state.noteFailure(
                 of: row, .condition,
                 "needs a yes to \(Phrase.quoted(question)), and there is no terminal to ask on; "
                     + "`--yes` gives it")
-            return send(.decided(OperationID(row), .fail))
+            return loop.send(.decided(OperationID(row), .fail))
         }
-        questions.append((row, question))
-        if questions.count == 1 { askNext() }
-    }
-
-    func askNext() {
-        guard terminalUser == nil, let (row, question) = questions.first else { return }
-        prompt?.ask("\(plan.nodes[row].id): \(question)") { [weak self] isYes in
-            guard let self else { return }
+        parts.terminal.ask("\(plan.nodes[row].id): \(question)", about: row) { [weak self] isYes in
             if !isYes {
-                self.state.noteFailure(of: row, .condition, "the answer to \(Phrase.quoted(question)) was no")
+                self?.state.noteFailure(of: row, .condition, "the answer to \(Phrase.quoted(question)) was no")
             }
-            // Questions that this causes wait behind it.
-            self.send(.decided(OperationID(row), isYes ? .run : .fail))
-            if self.questions.first?.row == row {
-                self.questions.removeFirst()
-                self.askNext()
-            }
+            self?.loop.send(.decided(OperationID(row), isYes ? .run : .fail))
         }
-    }
-
-    /// Withdraws the question about a row that has ended.
-    func withdrawQuestion(about row: PlanIndex) {
-        guard let index = questions.firstIndex(where: { $0.row == row }) else { return }
-        questions.remove(at: index)
-        guard index == 0 else { return }
-        prompt?.withdraw()
-        askNext()
-    }
-
-    /// Withdraws all questions.
-    func withdrawQuestions() {
-        questions = []
-        prompt?.withdraw()
     }
 
     private func decision(of row: PlanIndex) -> Result<OperationScheduler.Decision, StepError> {
@@ -165,13 +138,13 @@ extension WorkflowRunner {
     /// Makes the instances of a fan-out over a list that is known only now.
     func expand(_ row: PlanIndex) {
         let id = OperationID(row)
-        guard let items = plan.fanOut(of: row)?.items else { return send(.ended(id, .failure, mayRetry: false)) }
+        guard let items = plan.fanOut(of: row)?.items else { return loop.send(.ended(id, .failure, mayRetry: false)) }
         let scope = RowScope(context: context, row: row, seesOwn: false)
         let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
             Result { () throws(EvaluationError) in try items.evaluate(in: scope) }
         }
-        guard let evaluated else { return wait(for: row) { self.expand(row) } }
-        send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
+        guard let evaluated else { return waits.wait(for: row) { self.expand(row) } }
+        loop.send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
     }
 
     /// Returns nil if there is none, and notes the reason.
@@ -201,7 +174,7 @@ extension WorkflowRunner {
 
     /// Answers whether a failed body is worth another round.
     func weigh(_ row: PlanIndex, _ outcome: OperationOutcome) {
-        send(.ended(OperationID(row), outcome, mayRetry: isWorthAnother(row)))
+        loop.send(.ended(OperationID(row), outcome, mayRetry: isWorthAnother(row)))
     }
 
     /// Evaluates the outputs of a group once everything in it has ended, and decides if its failure is worth another
@@ -211,18 +184,18 @@ extension WorkflowRunner {
         guard let outputs = context.pending.evaluate(for: row, { outputs(of: row, after: outcome) }) else {
             // A run that is being ended starts no work for them.
             guard outcome == .success || !control.isStopping else {
-                forgetWait(of: row)
-                return send(.ended(id, outcome, mayRetry: false))
+                waits.forget(row)
+                return loop.send(.ended(id, outcome, mayRetry: false))
             }
-            return wait(for: row) { self.conclude(row, outcome) }
+            return waits.wait(for: row) { self.conclude(row, outcome) }
         }
         switch outputs {
         case .success(let fields):
             if !fields.isEmpty { state.noteResult(of: row, RowResult(outputs: fields)) }
-            send(.ended(id, outcome, mayRetry: outcome != .success && isWorthAnother(row)))
+            loop.send(.ended(id, outcome, mayRetry: outcome != .success && isWorthAnother(row)))
         case .failure(let error):
             state.noteFailure(of: row, .output, error.message, because: context.pending.failure)
-            send(.ended(id, .failure, mayRetry: plan.retry(of: row)?.reasons.isEmpty ?? true))
+            loop.send(.ended(id, .failure, mayRetry: plan.retry(of: row)?.reasons.isEmpty ?? true))
         }
     }
 
@@ -246,7 +219,7 @@ extension WorkflowRunner {
 
     /// Ends a group that is being stopped before its question could be answered.
     func withdraw(_ row: PlanIndex) {
-        if forgetWait(of: row) { send(.ended(OperationID(row), .failure, mayRetry: false)) }
+        if waits.forget(row) { loop.send(.ended(OperationID(row), .failure, mayRetry: false)) }
     }
 
     /// Returns true if every failure in a group is of a kind that its `retry` names, whichever came first; always if
@@ -271,32 +244,5 @@ extension [Retry.Reason] {
         case .signalled(let number): contains(.signal) || contains(.exitCode(128 + number))
         case nil: false
         }
-    }
-}
-
-// Waits of rows for values that their evaluation lacked.
-extension WorkflowRunner {
-    /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
-    /// `holdingSlot` is true for a step that already has its slot.
-    func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
-        let missing = context.pending.shared.missing
-        context.pending.shared.beginEvaluation()
-        if context.pending.files.isMissing { return context.pending.files.ask(for: row, then: resume) }
-        guard let missing else { preconditionFailure("row \(row) lacks no value") }
-        commands.wait(for: missing, in: row, holdingSlot: holdingSlot, then: resume)
-    }
-
-    /// Ends the wait of a row. Returns false if it did not wait. The caller calls `beginNext` of the questions about
-    /// files.
-    @discardableResult
-    func forgetWait(of row: PlanIndex) -> Bool {
-        let waitedForFiles = context.pending.files.forget(row)
-        return commands.forget(row) || waitedForFiles
-    }
-
-    /// Ends the wait of a row and calls `done` once a command that is stopped with it has ended.
-    func leaveWait(of row: PlanIndex, then done: @escaping @EventLoopActor () -> Void) {
-        context.pending.files.forget(row)
-        commands.forget(row, whenGone: done)
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import RunLog
 internal import Syntax
 package import Workflow
 
@@ -153,4 +154,14 @@ extension RunSecrets {
 extension RunSecrets: CustomStringConvertible, CustomReflectable {
     package var description: String { "RunSecrets(\(values.map(\.name).joined(separator: ", ")))" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+extension RunSecrets {
+    func masked(_ words: StepStarted.Command) -> StepStarted.Command {
+        guard mask != nil else { return words }
+        return switch words {
+        case .script(let script): .script(masked(script))
+        case .arguments(let arguments): .arguments(arguments.map { masked($0) })
+        }
+    }
 }

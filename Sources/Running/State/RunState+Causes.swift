@@ -89,6 +89,18 @@ extension RunState {
         }
     }
 
+    /// Returns true if the end of a row was requested, or that of an enclosing group other than the run; a hook goes
+    /// on when its group is stopped.
+    func hasRequest(around row: PlanIndex) -> Bool {
+        var next = row
+        while next != .root {
+            if request(for: next) != nil { return true }
+            guard plan.nodes[next].hook == nil else { return false }
+            next = plan.parent(of: next)
+        }
+        return false
+    }
+
     private func timeout(_ row: PlanIndex, isOwn: Bool) -> Cause {
         let isCommandLine = row == .root && options.timeout != nil
         let limit = isCommandLine ? options.timeout : plan.timeout(of: row)
@@ -148,7 +160,7 @@ extension RunState {
 
     private func harmSeen(by row: PlanIndex) -> Harm {
         let parent = plan.parent(of: row)
-        var harm = plan.isSequence(parent) ? groups[parent]?.harm.before(row) ?? [] : []
+        var harm = plan.isSequence(parent) ? progress(of: parent)?.harm.before(row) ?? [] : []
         for edge in plan.edges(of: row) { harm.formUnion(self.harm(of: edge.target)) }
         if let body = hookedBody(around: row) { harm.formUnion(self.harm(ofBody: body)) }
         return harm
@@ -160,7 +172,7 @@ extension RunState {
         case .success, .skipped, nil: []
         case .failure, .timeout: plan.toleratesFailure(of: row) ? [] : .failure
         case .cancelled: .cancel
-        case .notRun: notes[row]?.roots ?? .failure
+        case .notRun: roots(of: row) ?? .failure
         }
     }
 
@@ -193,7 +205,7 @@ extension RunState {
                 roots.formUnion(harm(of: edge.target))
             }
             let parent = plan.parent(of: row)
-            if plan.isSequence(parent) { roots.formUnion(groups[parent]?.harm.before(row) ?? []) }
+            if plan.isSequence(parent) { roots.formUnion(progress(of: parent)?.harm.before(row) ?? []) }
             return roots
         case .itself, .failFast, .deadline, .retryDeadline, .request, .stall, .condition: return .failure
         }
@@ -234,34 +246,5 @@ extension RunState {
             next = plan.parent(of: next)
         }
         return nil
-    }
-}
-
-/// The effect of a bad end on the status functions of dependents.
-struct Harm: OptionSet {
-    let rawValue: UInt8
-
-    /// A row has failed or timed out.
-    static let failure = Harm(rawValue: 1)
-    static let cancel = Harm(rawValue: 2)
-    /// A row was ruled out; the cause does not matter.
-    static let absence = Harm(rawValue: 4)
-}
-
-/// The first members of a sequence, in file order, that have done harm; all later members see it.
-struct SequenceHarm {
-    private var failed: PlanIndex?
-    private var cancelled: PlanIndex?
-
-    mutating func note(_ row: PlanIndex, _ harm: Harm) {
-        if harm.contains(.failure) { failed = min(failed ?? row, row) }
-        if harm.contains(.cancel) { cancelled = min(cancelled ?? row, row) }
-    }
-
-    func before(_ row: PlanIndex) -> Harm {
-        var harm: Harm = []
-        if let failed, failed < row { harm.insert(.failure) }
-        if let cancelled, cancelled < row { harm.insert(.cancel) }
-        return harm
     }
 }

@@ -11,24 +11,24 @@ internal import Workflow
 /// knows an outcome, a cause or a round. A row takes one byte; only one with more than its outcome, or a group that
 /// runs, has an entry in one of the side tables.
 struct RunState {
-    var plan: Plan
+    private(set) var plan: Plan
     let options: RunOptions
     /// True if any group may be tried again.
-    let hasRounds: Bool
+    private let hasRounds: Bool
     /// By row; nil before the end.
-    var outcomes: [OperationOutcome?]
-    var notes: [PlanIndex: RowNote] = [:]
-    var groups: [PlanIndex: GroupProgress] = [:]
+    private var outcomes: [OperationOutcome?]
+    private var notes: [PlanIndex: RowNote] = [:]
+    private var groups: [PlanIndex: GroupProgress] = [:]
     /// The first row that the run has added.
-    let firstAdded: PlanIndex
+    private let firstAdded: PlanIndex
     /// By the id of an added instance that is a new row in each enclosing round: its next round.
-    var nextRounds: [String: Int] = [:]
+    private var nextRounds: [String: Int] = [:]
     /// The numbers of ended steps by outcome, including fan-outs that ended before their instances were known.
-    var counts = OutcomeCounts()
+    private(set) var counts = OutcomeCounts()
     /// The fan-outs that count like a step, because they ended before their instances were known.
-    var countedFanOuts: Set<PlanIndex> = []
-    var failures: [(row: PlanIndex, failure: RunFinished.Failure)] = []
-    var toleratedRows: [PlanIndex] = []
+    private var countedFanOuts: Set<PlanIndex> = []
+    private var failures: [(row: PlanIndex, failure: RunFinished.Failure)] = []
+    private var toleratedRows: [PlanIndex] = []
 
     init(_ plan: Plan, options: RunOptions) {
         self.plan = plan
@@ -54,18 +54,6 @@ struct RunState {
     /// Returns the request to end a row, in words; nil if there is none.
     func request(for row: PlanIndex) -> String? { notes[row]?.request }
 
-    /// Returns true if the end of a row was requested, or that of an enclosing group other than the run; a hook goes
-    /// on when its group is stopped.
-    func hasRequest(around row: PlanIndex) -> Bool {
-        var next = row
-        while next != .root {
-            if request(for: next) != nil { return true }
-            guard plan.nodes[next].hook == nil else { return false }
-            next = plan.parent(of: next)
-        }
-        return false
-    }
-
     /// Returns the outcome with which a group was stopped as a whole; nil if it was not.
     func stop(of group: PlanIndex) -> OperationOutcome? { groups[group]?.stop }
 
@@ -80,6 +68,162 @@ struct RunState {
                 plan.nodes[row].role == .group
                     && plan.leftOut(of: row).contains { plan.workflow.settings(of: $0)?.isManual != true }
             }
+    }
+
+    /// Returns the progress of a group that runs or may be tried again; nil for any other.
+    func progress(of group: PlanIndex) -> GroupProgress? { groups[group] }
+
+    /// Returns the end of the output of the command of `vars` that made a row fail; nil if none did.
+    func tail(of row: PlanIndex) -> OutputTail? { notes[row]?.tail }
+
+    /// Returns the harm of everything that ruled a row out; nil for a row about which nothing is noted.
+    func roots(of row: PlanIndex) -> Harm? { notes[row]?.roots }
+
+    /// Returns the members of a group that have failed or timed out by themselves, without those tolerated there.
+    func rootFailures(in group: PlanIndex) -> [RootFailure] { groups[group]?.errors ?? [] }
+
+    var errors: [RunFinished.Failure] { failures.map(\.failure) }
+    var tolerated: [String] { toleratedRows.map { plan.nodes[$0].id } }
+}
+
+// The ends of steps and groups.
+extension RunState {
+    /// Notes the end of a step; returns the event that reports it. `attempt` is nil if there was none.
+    mutating func stepHasFinished(
+        _ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause, _ attempt: AttemptEnd?
+    ) -> RunEvent.Kind {
+        var traced = finish(row, outcome, cause)
+        if let remaining = attempt?.ending?.remaining, outcome != .failure, let reason = traced {
+            // It was asked to end, for the reason in the next link, and did not.
+            traced = self.cause(.lost, StepError(losing: remaining).message, row, reason)
+            notes[row, default: RowNote()].cause = traced
+        }
+        let outcome = StepOutcome(outcome)
+        counts[outcome] += 1
+        if outcome.isFailure {
+            let cause = traced ?? Cause(kind: .lost, message: "ended without a reason", subject: .run)
+            noteFailure(row, failure(of: row, outcome, cause, attempt))
+        } else {
+            noteAbsence(of: row, outcome)
+        }
+        return stepEnd(row, outcome, traced, attempt)
+    }
+
+    /// Notes the end of a group; returns the event that reports it. Returns nil for the run itself, whose end
+    /// `runHasFinished` reports.
+    mutating func groupHasFinished(
+        _ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause, at time: Duration
+    ) -> RunEvent.Kind? {
+        let isOwnFailure = outcome == .failure && (cause == .itself || cause == .condition)
+        guard row != .root else {
+            outcomes[.root] = outcome
+            if isOwnFailure, let cause = self.cause(of: .root) {
+                noteFailure(.root, failure(of: .root, .failure, cause))
+            }
+            return nil
+        }
+        var traced = finish(row, outcome, cause)
+        if isHeld(row, outcome, cause) {
+            traced = holdRoundBefore(of: row, failedBy: cause) ?? traced
+            notes[row, default: RowNote()].cause = traced
+        }
+        // Its condition, its instances or its outputs could not be determined.
+        if isOwnFailure, let traced { noteFailure(row, failure(of: row, .failure, traced)) }
+        let outcome = StepOutcome(outcome)
+        if !isExpanded(row, outcome, groups[row]) { countFanOut(row, outcome) }
+        let progress = groups[row]
+        groups[row] = progress?.round.map { GroupProgress(round: $0) }
+        return groupEnd(row, outcome, traced, progress, at: time)
+    }
+
+    /// Returns true if a group ends like its previous round: nothing inside has failed in this one.
+    private func isHeld(_ group: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Bool {
+        guard outcome == .failure || outcome == .timeout, groups[group]?.failuresBefore.isEmpty == false else {
+            return false
+        }
+        switch cause {
+        case .member(let member):
+            let end = outcomes[member.planIndex]
+            return end != .failure && end != .timeout
+        case .deadline, .retryDeadline: return groups[group]?.stop != .timeout
+        default: return false
+        }
+    }
+
+    /// Counts a fan-out that ended before its instances were known, in their place.
+    private mutating func countFanOut(_ row: PlanIndex, _ outcome: StepOutcome) {
+        countedFanOuts.insert(row)
+        counts[outcome] += 1
+        noteAbsence(of: row, outcome)
+    }
+
+    /// Notes, in each enclosing group, a row that was cancelled or not run.
+    private mutating func noteAbsence(of row: PlanIndex, _ outcome: StepOutcome) {
+        if outcome == .cancelled { forEachGroup(around: row) { $0.cancelled.append(row) } }
+        if outcome == .notRun { forEachGroup(around: row) { $0.notRun.append(row) } }
+    }
+
+    /// Notes the end of a step or group; returns its cause, nil for a success.
+    private mutating func finish(_ row: PlanIndex, _ outcome: OperationOutcome, _ cause: OperationCause) -> Cause? {
+        outcomes[row] = outcome
+        guard outcome != .success else {
+            if !notes.isEmpty, notes[row]?.cause != nil { notes[row]?.cause = nil }
+            return nil
+        }
+        defer { noteHarm(of: row) }
+        if case .failFast(let failed) = cause, outcome == .notRun { noteDrain(of: row, after: failed.planIndex) }
+        if outcome == .notRun { notes[row, default: RowNote()].roots = roots(of: row, ruledOutBy: cause) }
+        if outcome == .failure, cause == .itself || cause == .condition { return notes[row]?.cause }
+        if case .dependency(let prerequisite) = cause, outcome == .notRun {
+            notes[row, default: RowNote()].blamed = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
+        }
+        if case .member(let member) = cause, outcome == .notRun {
+            notes[row, default: RowNote()].blamed = blamed(for: member.planIndex)
+        }
+        let traced = link(row, outcome, cause)
+        notes[row, default: RowNote()].cause = traced
+        return traced
+    }
+
+    /// Records the row's harm in its sequence, for all later members.
+    private mutating func noteHarm(of row: PlanIndex) {
+        let parent = plan.parent(of: row)
+        guard plan.isSequence(parent), plan.nodes[row].hook == nil else { return }
+        let harm = harm(of: row)
+        if !harm.isEmpty { groups[parent, default: GroupProgress()].harm.note(row, harm) }
+    }
+
+    private mutating func noteDrain(of row: PlanIndex, after failed: PlanIndex) {
+        var group = plan.parent(of: row)
+        while group != .root, !plan.isInside(failed, group), groups[group]?.isDrained != true {
+            groups[group, default: GroupProgress()].isDrained = true
+            group = plan.parent(of: group)
+        }
+    }
+
+    private mutating func forEachGroup(around row: PlanIndex, _ body: (inout GroupProgress) -> Void) {
+        var next = row
+        repeat {
+            next = plan.parent(of: next)
+            body(&groups[next, default: GroupProgress()])
+        } while next != .root
+    }
+
+    /// Notes a failure or timeout of a step, or of a group or the run that has one of its own.
+    private mutating func noteFailure(_ row: PlanIndex, _ failure: RunFinished.Failure) {
+        if isTolerated(row) { toleratedRows.append(row) } else { failures.append((row, failure)) }
+        guard row != .root, !plan.toleratesFailure(of: row) else { return }
+        var next = row
+        repeat {
+            next = plan.parent(of: next)
+            groups[next, default: GroupProgress()].errors.append(
+                RootFailure(row: row, isTimeout: failure.outcome == .timeout))
+        } while next != .root && !plan.toleratesFailure(of: next)
+    }
+
+    /// Marks the run as lost, whatever the outcomes of its steps: nothing can happen any more.
+    mutating func runIsLost(_ message: String) {
+        noteFailure(.root, failure(of: .root, .cancelled, Cause(kind: .lost, message: message, subject: .run)))
     }
 }
 
@@ -131,7 +275,7 @@ extension RunState {
 
     /// Notes the failures of the previous round again: this one was stopped before anything in it began, so that the
     /// previous one was the last. Returns the cause of its end if a member was it.
-    mutating func holdRoundBefore(of group: PlanIndex, failedBy cause: OperationCause) -> Cause? {
+    private mutating func holdRoundBefore(of group: PlanIndex, failedBy cause: OperationCause) -> Cause? {
         let before = groups[group]?.failuresBefore ?? []
         for (row, failure) in before { noteFailure(row, failure) }
         guard case .member(let member) = cause, let first = before.first else { return nil }
@@ -158,26 +302,6 @@ extension RunState {
                 stopping.cause = traced
                 stopping.steps = asked.map { plan.nodes[$0].id }
                 stopping.grace = asked.map { plan.grace(of: $0) }.max()
-            })
-    }
-
-    /// Returns the event for the end of an attempt of a step or a round of a group, number `ended`, that another one
-    /// follows.
-    func isRetried(_ row: PlanIndex, ended: Int, delay: Duration) -> RunEvent.Kind {
-        // The results of this round stay until the next one begins, because the group may end before that.
-        guard plan.isStep(row) else {
-            return .groupRetry(
-                GroupRetry { retry in
-                    retry.group = plan.nodes[row].id
-                    retry.round = groups[row]?.round ?? ended
-                    retry.delay = delay
-                })
-        }
-        return .stepRetry(
-            StepRetry { retry in
-                retry.step = plan.nodes[row].id
-                retry.attempt = ended
-                retry.delay = delay
             })
     }
 
@@ -243,66 +367,25 @@ extension RunState {
         notes[row, default: RowNote()].cause = falseCondition(of: row)
     }
 
+    /// Notes the results of an attempt, and the reason of its failure. `standardOutput` is nil if nothing reads it.
+    mutating func attemptHasEnded(_ row: PlanIndex, _ end: AttemptEnd, standardOutput: [UInt8]?) {
+        var result = RowResult(status: end.exitStatus, outputs: end.outputs)
+        if result.status != .exited(0) { result.shellStatus = end.shellStatus }
+        result.standardOutput = standardOutput
+        noteResult(of: row, result)
+        if let error = end.error {
+            noteFailure(of: row, error.kind, error.message, because: error.failure)
+        } else if let ending = end.ending, !end.isSuccess {
+            let status = ExitStatus(ending.status)
+            let words = ending.isOutOfMemory ? "\(status), out of memory" : "\(status)"
+            noteFailure(
+                of: row, status.exitCode == nil ? .signal : .exit,
+                end.command.flatMap(\.words).map { "\(words) \($0)" } ?? words, at: end.command)
+        }
+    }
+
     mutating func noteResult(of row: PlanIndex, _ result: RowResult) {
         if result.isPlain, notes.isEmpty || notes[row] == nil { return }
         notes[row, default: RowNote()].result = result
     }
-}
-
-/// A step or group that has failed or timed out by itself.
-struct RootFailure {
-    let row: PlanIndex
-    let isTimeout: Bool
-}
-
-/// A group from its start to its end, and beyond if it may be tried again.
-struct GroupProgress {
-    /// The current round, from 0; nil if it runs once.
-    var round: Int?
-    /// nil before its start.
-    var start: Duration?
-    /// The outcome with which it was stopped as a whole; nil if it was not.
-    var stop: OperationOutcome?
-    /// True if `drain` has ruled something out in it, although the failure is outside.
-    var isDrained = false
-    /// True if the instances of a dynamic fan-out are known.
-    var isExpanded = false
-    /// For a sequence: the effect of its members on later ones.
-    var harm = SequenceHarm()
-    /// Steps inside, at any depth, and groups with a failure of their own, in the order of their ends.
-    var errors: [RootFailure] = []
-    var cancelled: [PlanIndex] = []
-    var notRun: [PlanIndex] = []
-    /// The failures inside in the previous round, tolerated ones excluded: they count again if this round is stopped
-    /// before anything in it begins.
-    var failuresBefore: [(row: PlanIndex, failure: RunFinished.Failure)] = []
-}
-
-/// The facts about a row besides its outcome.
-struct RowNote {
-    /// The request to end it, in words; at the root, to end the whole run.
-    var request: String?
-    /// The reason why it did not succeed. Before its end: the failure of its work.
-    var cause: Cause?
-    /// For a row that was not run: the row to blame, so that a chain of a thousand victims stays two links long.
-    var blamed: PlanIndex?
-    /// For a row that was not run: the harm of everything that ruled it out.
-    var roots: Harm = []
-    var result = RowResult()
-    /// The end of the output of the command of `vars` that made it fail.
-    var tail: OutputTail?
-}
-
-/// The results of a step or group besides its outcome, as expressions read them.
-struct RowResult {
-    /// The status of a step's last attempt; nil if no process ended.
-    var status: ExitStatus?
-    /// The status that a shell would show, which also covers a program that could not be started.
-    var shellStatus: ExitStatus?
-    var outputs: [Value.Field] = []
-    /// Kept only if an expression names it; otherwise nil.
-    var standardOutput: [UInt8]?
-
-    /// True if it is the result of every plain success, so that it need not be kept.
-    var isPlain: Bool { status == .exited(0) && outputs.isEmpty && standardOutput == nil }
 }

@@ -9,19 +9,22 @@ protocol Starter: AnyObject {
     /// left to ask for.
     func tryStart() -> SpawnError?
     /// The process has to be waited for.
-    func startIsDelayed()
+    func startIsRefused()
     /// The process is no longer waited for.
     func startHasFailed(_ error: SpawnError)
 }
 
-/// Starts that the machine has refused, because it has no process, memory or descriptor left, oldest first.
+/// Starts the processes of a run. Those that the machine has refused, because it has no process, memory or descriptor
+/// left, wait here, oldest first.
 ///
 /// While a process of the run lives, they wait for its end, however late that is: the run goes on with fewer at once.
 /// The time after which they are given up, one for the whole run, counts only while the run has no process.
 @EventLoopActor
 final class StartQueue {
-    // The runner holds it and outlives it.
-    private unowned let runner: WorkflowRunner
+    private let spawner: any Spawner
+    private let context: RunContext
+    private let loop: RunLoop
+    private let recorder: EventRecorder
     // Not a deque, whose first use costs a short run more than moving a few references costs a long one.
     private var waiting: [any Starter] = []
     /// The number of living processes of the run.
@@ -33,6 +36,8 @@ final class StartQueue {
     private var timer: Timers.Token?
     private var isWarned = false
     private var hasGivenUp = false
+    /// True once starts were given up.
+    private(set) var isOutOfProcesses = false
     private var isServing = false
 
     /// The time for which a run without any process tries to get one.
@@ -40,19 +45,24 @@ final class StartQueue {
     private static let firstDelay = Duration.milliseconds(20)
     private static let longestDelay = Duration.milliseconds(200)
 
-    init(of runner: WorkflowRunner) { self.runner = runner }
+    init(_ spawner: any Spawner, of context: RunContext, loop: RunLoop, recorder: EventRecorder) {
+        self.spawner = spawner
+        self.context = context
+        self.loop = loop
+        self.recorder = recorder
+    }
 
     /// Starts a process, after those that already wait for one.
     func start(_ starter: any Starter) {
         guard waiting.isEmpty, !isServing else {
             waiting.append(starter)
-            return starter.startIsDelayed()
+            return starter.startIsRefused()
         }
         guard let refusal = starter.tryStart() else { return }
         guard !hasGivenUp else { return starter.startHasFailed(refusal) }
         self.refusal = refusal
         waiting.append(starter)
-        starter.startIsDelayed()
+        starter.startIsRefused()
         warn()
         watch()
     }
@@ -60,11 +70,16 @@ final class StartQueue {
     /// Withdraws a start that waits; does nothing to others.
     func withdraw(_ starter: any Starter) { waiting.removeAll { $0 === starter } }
 
-    func processHasStarted() {
+    /// Starts a process whose starter is asked by `tryStart`; `processHasEnded` is called at its end.
+    func spawn(
+        _ command: ProcessCommand, for observer: any ProcessObserver
+    ) throws(SpawnError) -> any RunningProcess {
+        let process = try spawner.start(command, for: observer)
         running += 1
         starving = nil
         hasGivenUp = false
         delay = Self.firstDelay
+        return process
     }
 
     func processHasEnded() {
@@ -79,7 +94,7 @@ final class StartQueue {
     }
 
     private func serve() {
-        guard !isServing, !runner.isPaused else { return }
+        guard !isServing, !context.control.isPaused else { return }
         isServing = true
         while !waiting.isEmpty {
             let first = waiting.removeFirst()
@@ -94,12 +109,12 @@ final class StartQueue {
 
     /// Checks the time, and sets a timer for the next try: processes that other programs free are no event.
     private func watch() {
-        if let timer = timer.take() { runner.clock.cancel(timer) }
+        if let timer = timer.take() { loop.clock.cancel(timer) }
         guard !waiting.isEmpty else { return }
-        let now = runner.clock.now
+        let now = loop.clock.now
         starving = running > 0 ? nil : starving ?? now
         if let starving, starving.duration(to: now) >= Self.patience { return giveUp() }
-        timer = runner.clock.schedule(at: now.advanced(by: delay)) { [weak self] in
+        timer = loop.clock.schedule(at: now.advanced(by: delay)) { [weak self] in
             self?.timer = nil
             self?.serve()
         }
@@ -108,7 +123,7 @@ final class StartQueue {
 
     private func giveUp() {
         hasGivenUp = true
-        runner.result.isOutOfProcesses = true
+        isOutOfProcesses = true
         let failed = waiting
         waiting = []
         for starter in failed { starter.startHasFailed(refusal) }
@@ -119,7 +134,7 @@ final class StartQueue {
         isWarned = true
         let reason = String(cString: strerror(refusal.errno)).lowercased()
         let hint = refusal.errno == EMFILE ? "; `ulimit -n` allows more" : ""
-        runner.recorder.record(
+        recorder.record(
             .warning(
                 code: "processes",
                 message: "no more than \(running) processes can run at once (\(reason)); the others wait\(hint)"))

@@ -4,11 +4,12 @@ internal import RunLog
 internal import Scheduling
 internal import Workflow
 
-/// The commands of `vars` that run, and the rows that wait for their values.
+/// The rows that wait for values that their evaluation lacked: for answers about files, and for `vars`, whose commands
+/// run meanwhile.
 ///
 /// A command that is no longer waited for is stopped, and a later reader starts it again.
 @EventLoopActor
-final class SharedCommands {
+final class ValueWaits {
     private struct Waiter {
         let key: SharedKey
         /// True if it has a slot already, in which the command can run.
@@ -16,8 +17,7 @@ final class SharedCommands {
         let resume: @EventLoopActor () -> Void
     }
 
-    // The runner holds it and outlives it.
-    private unowned let runner: WorkflowRunner
+    private let parts: RunParts
     private var running: [SharedKey: SharedCommand] = [:]
     /// At most one for each row.
     private var waiters: [PlanIndex: Waiter] = [:]
@@ -25,32 +25,34 @@ final class SharedCommands {
     private var leavers: [SharedKey: [@EventLoopActor () -> Void]] = [:]
     private var errandCount = 0
 
-    init(of runner: WorkflowRunner) { self.runner = runner }
+    init(_ parts: RunParts) { self.parts = parts }
 
     /// True if no command runs.
     var isIdle: Bool { running.isEmpty }
 
-    private var values: SharedValues { runner.context.pending.shared }
+    private var pending: PendingValues { parts.context.pending }
 
     /// The values whose command has a process, in the order of their starts.
     var statuses: [RunStatus.RunningValue] {
         running.values.sorted { $0.errand.number < $1.errand.number }.compactMap(\.status)
     }
 
-    /// Makes a value and then calls `resume`, unless the row is forgotten before. `holdingSlot` is true for a step that
-    /// already has its slot.
-    func wait(
-        for key: SharedKey, in row: PlanIndex, holdingSlot: Bool, then resume: @escaping @EventLoopActor () -> Void
-    ) {
+    /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// `holdingSlot` is true for a step that already has its slot.
+    func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
+        let missing = pending.shared.missing
+        pending.shared.beginEvaluation()
+        if pending.files.isMissing { return pending.files.ask(for: row, then: resume) }
+        guard let key = missing else { preconditionFailure("row \(row) lacks no value") }
         waiters[row] = Waiter(key: key, holdsSlot: holdingSlot, resume: resume)
         if holdingSlot { running[key]?.takeLentSlot() }
         startIfReady(key)
     }
 
     private func startIfReady(_ key: SharedKey) {
-        guard let launch = values.begin(key) else { return }
+        guard let launch = pending.shared.begin(key) else { return }
         errandCount += 1
-        let command = SharedCommand(launch, for: key, Errand(errandCount), by: runner) { [weak self] result in
+        let command = SharedCommand(launch, for: key, Errand(errandCount), parts) { [weak self] result in
             self?.hasEnded(key, launch, result)
         }
         running[key] = command
@@ -64,13 +66,13 @@ final class SharedCommands {
 
     private func hasEnded(_ key: SharedKey, _ launch: SharedLaunch, _ result: Result<Value, SharedFailure>?) {
         running[key] = nil
-        values.end(key, result)
-        if result != nil, let scriptFile = launch.scriptFile { runner.files.drop(scriptFile) }
+        pending.shared.end(key, result)
+        if result != nil, let scriptFile = launch.scriptFile { parts.context.files.drop(scriptFile) }
         for tell in leavers.removeValue(forKey: key) ?? [] { tell() }
         let isWanted = waiters.values.contains { $0.key == key }
         guard result != nil else {
             // A row came to wait while it was being stopped.
-            if isWanted { startIfReady(key) } else { runner.mayHaveEnded() }
+            if isWanted { startIfReady(key) } else { parts.loop.checkEnd() }
             return
         }
         for (row, waiter) in waiters.filter({ $0.value.key == key }).sorted(by: { $0.key < $1.key }) {
@@ -80,13 +82,27 @@ final class SharedCommands {
                 waiter.resume()
             }
         }
-        runner.mayHaveEnded()
+        parts.loop.checkEnd()
     }
 
-    /// Ends the wait of a row; a command that is no longer waited for is stopped. Returns false if the row did not
-    /// wait. `whenGone` is called once the command is gone: at once, unless this row was the last one to wait.
+    /// Ends the wait of a row. Returns false if it did not wait. The caller calls `beginNext` of the questions about
+    /// files.
     @discardableResult
-    func forget(_ row: PlanIndex, whenGone: (@EventLoopActor () -> Void)? = nil) -> Bool {
+    func forget(_ row: PlanIndex) -> Bool {
+        let waitedForFiles = pending.files.forget(row)
+        return stopWaiting(row) || waitedForFiles
+    }
+
+    /// Ends the wait of a row and calls `done` once a command that is stopped with it has ended: at once, unless this
+    /// row was the last one to wait.
+    func leave(_ row: PlanIndex, then done: @escaping @EventLoopActor () -> Void) {
+        pending.files.forget(row)
+        stopWaiting(row, whenGone: done)
+    }
+
+    /// Stops a command that is no longer waited for. Returns false if the row did not wait for one.
+    @discardableResult
+    private func stopWaiting(_ row: PlanIndex, whenGone: (@EventLoopActor () -> Void)? = nil) -> Bool {
         let key = waiters.removeValue(forKey: row)?.key
         guard let key, let command = running[key] else {
             whenGone?()
@@ -105,7 +121,7 @@ final class SharedCommands {
     }
 
     /// Starts the commands that have a slot and that a pause has held back.
-    func startHeld() { running.values.forEach { $0.start() } }
+    func resume() { running.values.forEach { $0.resume() } }
 
     func killAll() { running.values.forEach { $0.kill() } }
     func freeze() { running.values.forEach { $0.freeze() } }

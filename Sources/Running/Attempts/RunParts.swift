@@ -1,0 +1,43 @@
+internal import Planning
+internal import Processes
+internal import RunLog
+internal import Scheduling
+internal import Workflow
+
+/// The parts of a run that the attempts of its steps and the commands of its `vars` work with.
+@EventLoopActor
+final class RunParts {
+    let context: RunContext
+    let loop: RunLoop
+    let recorder: EventRecorder
+    let builder: CommandBuilder
+    let starts: StartQueue
+    let terminal: TerminalTurns
+    /// nil for a run that begins afresh.
+    var resumption: Resumption?
+
+    init(
+        _ context: RunContext, loop: RunLoop, recorder: EventRecorder, spawner: any Spawner, terminal: TerminalTurns
+    ) {
+        self.context = context
+        self.loop = loop
+        self.recorder = recorder
+        self.terminal = terminal
+        builder = CommandBuilder(context)
+        starts = StartQueue(spawner, of: context, loop: loop, recorder: recorder)
+        resumption = context.options.past.map { Resumption($0, again: context.options.again, in: context.plan) }
+    }
+
+    // Yielded, because a copy costs more than the row that is asked for.
+    var plan: Plan { _read { yield context.state.plan } }
+
+    /// Rules out retries of a group and of the enclosing ones, while processes in it are still alive.
+    func ruleOutRounds(around group: PlanIndex) {
+        loop.send(.lastAttempt(OperationID(group)))
+        var next = group
+        while next != .root {
+            next = plan.parent(of: next)
+            loop.send(.lastAttempt(OperationID(next)))
+        }
+    }
+}
