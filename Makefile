@@ -45,7 +45,7 @@ EXPLORING := ^AsyncOperationsTests\.(Interleaving|Split|Stress)Tests/
 
 test:
 	@.ci/setup test
-	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Packages Tests Package.swift
 	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(PYTHON) Tests/Scripts/check_imports.py
 	$(PYTHON) Tests/Scripts/check_folders.py

@@ -15,12 +15,16 @@ let settings: [SwiftSetting] = [
 
 // Data goes one way: text, nodes, model, plan, operations, events, reports. A target imports only
 // what its line names; `make test` checks that.
-func target(_ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []) -> Target {
-    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+func target(
+    _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, resources: [Resource] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, resources: resources, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil, exclude: [String] = []
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies, path: path, exclude: exclude, swiftSettings: settings)
 }
 
 // The example programs, which are a package of their own too. Tests run them.
@@ -52,7 +56,6 @@ let package = Package(
         target("Basics", ["CLinux", "CVector"]),
         target("Syntax", ["CLibYAML", "Basics"], resources: [.embedInCode("Findings/Explanations")]),
         target("Workflow", ["Basics", "Syntax"]),
-        target("WorkflowConversion", ["Syntax", "Workflow"]),
         target("Planning", ["Basics", "Scheduling", "Syntax", "Workflow"]),
         target("Scheduling", [heap]),
         target("AsyncOperations", ["Platform", "Scheduling", heap]),
@@ -77,6 +80,14 @@ let package = Package(
             dependencies: ["CLinux", "Platform", "Processes", "RunLog", "Syntax", "Workflow"],
             path: "Tests/FlowrunTestSupport", swiftSettings: settings),
 
+        // Other tools' files, for `init --from`, apart with their tests; only the commands import them. With a manifest
+        // of its own this folder would keep others from depending on a version of the package.
+        target("WorkflowConversion", ["Syntax", "Workflow"], path: "Packages/Convert/Sources"),
+        tests(
+            "WorkflowConversionTests",
+            ["Syntax", "Workflow", "WorkflowConversion", "Planning", "FlowrunTestSupport"],
+            path: "Packages/Convert/Tests", exclude: ["Samples"]),
+
         example("ChainOfRequests"),
         example("MixedOperations"),
         example("DependenciesWithData"),
@@ -86,9 +97,6 @@ let package = Package(
         tests("BasicsTests", ["Basics", "FlowrunTestSupport"]),
         tests("SyntaxTests", ["Syntax", "FlowrunTestSupport"]),
         tests("WorkflowTests", ["Basics", "Syntax", "Workflow", "FlowrunTestSupport"]),
-        tests(
-            "WorkflowConversionTests",
-            ["Syntax", "Workflow", "WorkflowConversion", "Planning", "FlowrunTestSupport"], exclude: ["Samples"]),
         tests(
             "PlanningTests", ["Syntax", "Workflow", "Planning", "FlowrunTestSupport"],
             exclude: ["BadCases/Documents"]),

@@ -41,7 +41,7 @@ struct CatalogTests {
 
     @Test func `every failure mode has a test that exists, or the reason why it has none`() throws {
         let text = try PackageDocument("\(Catalog.flowrun.rawValue)/FailureModes.md").text
-        let tests = try PackageText.paths.filter { $0.hasPrefix("Tests/") && $0.hasSuffix(".swift") }
+        let tests = try PackageText.paths.filter { $0.contains("Tests/") && $0.hasSuffix(".swift") }
             .map { try PackageDocument($0).text }.joined()
         let rows = text.matches(of: #/\| F(\d\d) \| [^|]+ \| ([^|]+) \|/#)
         #expect(rows.compactMap { Int($0.1) } == Array(1...54))
@@ -77,7 +77,7 @@ struct CatalogTests {
     @Test(arguments: ["\(Catalog.flowrun.rawValue)/FailureModes.md", "SECURITY.md"])
     func `a test that a page names as a proof exists`(page: String) throws {
         let text = try PackageDocument(page).text.replacing("\n", with: " ")
-        let tests = try PackageText.paths.filter { $0.hasPrefix("Tests/") && $0.hasSuffix(".swift") }
+        let tests = try PackageText.paths.filter { $0.contains("Tests/") && $0.hasSuffix(".swift") }
             .map { try PackageDocument($0).text }.joined()
         var count = 0
         for proof in text.matches(of: #/—\ (.*?)(?:\*\*|\#\#|$)/#) {

@@ -4,7 +4,8 @@ import Foundation
 /// The text files of the package: what is written by hand and lies under version control.
 enum PackageText {
     private static let places = [
-        "Sources", "Tests", "man", "schema", "examples", ".ci", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
+        "Sources", "Packages", "Tests", "man", "schema", "examples", ".ci", "README.md", "CONTRIBUTING.md",
+        "CHANGELOG.md",
         "Makefile", "Package.swift",
     ]
     /// What examples and scripts leave beside their sources.

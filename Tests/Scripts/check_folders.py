@@ -6,6 +6,7 @@
 Files directly in the target's folder count as a folder, too. A ring is shown with the mentions that close it.
 """
 
+import glob
 import os
 import re
 import sys
@@ -50,14 +51,11 @@ def reachable(start, edges):
 
 
 package = sys.argv[1] if len(sys.argv) > 1 else "."
-sources = os.path.join(package, "Sources")
 faults = 0
-for target in sorted(os.listdir(sources)):
-    if not os.path.isdir(os.path.join(sources, target)):
-        continue
-    edges = mentions(os.path.join(sources, target))
+for target in sorted(glob.glob("Sources/*/", root_dir=package) + glob.glob("Packages/*/Sources/", root_dir=package)):
+    edges = mentions(os.path.join(package, target))
     for (first, second), places in sorted(edges.items()):
         if first in reachable(second, edges):
             faults += 1
-            print(f"Sources/{target}: {first} and {second} are in a ring; {'; '.join(places[:3])}")
+            print(f"{target.rstrip('/')}: {first} and {second} are in a ring; {'; '.join(places[:3])}")
 sys.exit(1 if faults else 0)

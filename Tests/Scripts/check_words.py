@@ -6,6 +6,8 @@
 The formatter breaks code, and leaves comments and texts in quotes as they are.
 """
 
+import glob
+import itertools
 import os
 import re
 import sys
@@ -38,7 +40,8 @@ def findings(path):
 def main():
     package = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), "..", "..")
     bad = 0
-    for root, folders, names in os.walk(os.path.join(package, "Sources")):
+    places = [os.path.join(package, "Sources"), *glob.glob(os.path.join(package, "Packages", "*", "Sources"))]
+    for root, folders, names in itertools.chain.from_iterable(map(os.walk, places)):
         folders.sort()
         for name in sorted(names):
             if not name.endswith(SOURCES):

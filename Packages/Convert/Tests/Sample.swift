@@ -16,13 +16,13 @@ struct Sample: Sendable, CustomTestStringConvertible {
     var format: Substring { path.prefix { $0 != "/" } }
 
     static let all: [Sample] = {
-        let folder = "\(PackageFolder.path)/Tests/WorkflowConversionTests/Samples"
+        let folder = "\(PackageFolder.path)/Packages/Convert/Tests/Samples"
         let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
         return paths.sorted().filter { $0.contains(".") }.map(Sample.init)
     }()
 
     func text() throws -> String {
-        let folder = "\(PackageFolder.path)/Tests/WorkflowConversionTests/Samples"
+        let folder = "\(PackageFolder.path)/Packages/Convert/Tests/Samples"
         return try String(contentsOfFile: "\(folder)/\(path)", encoding: .utf8)
     }
 
