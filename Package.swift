@@ -73,8 +73,7 @@ let package = Package(
                 "Basics", "CLinux", "Syntax", "Workflow", "Planning", "WorkflowConversion", "Processes", "RunLog",
                 "Running",
             ]),
-        .executableTarget(
-            name: "flowrun", dependencies: ["FlowrunCommands"], exclude: ["start.order"], swiftSettings: settings),
+        .executableTarget(name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings),
         .target(
             name: "FlowrunTestSupport",
             dependencies: ["CLinux", "Platform", "Processes", "RunLog", "Syntax", "Workflow"],

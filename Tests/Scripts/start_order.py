@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Writes the order in which the linker lays out what a short run executes and writes: that in which it executes it.
 
-    make build && Tests/Scripts/start_order.py .build/release/flowrun > start && mv start Sources/flowrun/start.order
+    Tests/Scripts/start_order.py .build/release/flowrun > .build/start.order
 
 Laid out like this, three thousand functions take fifty page faults in place of a hundred, and variables half of theirs;
-a fault costs as much as five thousand instructions. Every instruction of a few runs is watched, so it takes a minute or
-two; on x86-64 only. To be made anew with a new toolchain, and when much of what a run begins with has changed; a name
-that is gone is left out by the linker without a word.
+a fault costs as much as five thousand instructions. Every instruction of a few runs is watched, so it takes a minute; on
+x86-64 only. A name that is gone is left out by the linker without a word.
 """
 
 import bisect
