@@ -134,4 +134,4 @@ install: $(BINARY)
 
 clean:
 	$(SWIFT) package clean
-	rm -rf $(COMPLETIONS) .build/package examples/c-project/build
+	rm -rf $(ORDER) $(COMPLETIONS) .build/package examples/c-project/build
