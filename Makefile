@@ -58,7 +58,7 @@ test:
 	$(PYTHON) Tests/Scripts/check_folders.py
 	$(PYTHON) Tests/Scripts/check_words.py
 	$(SWIFT) test --skip '$(EXPLORING)'
-	FLOWRUN_PROOF_ROUNDS=2000 $(SWIFT) test --filter '$(EXPLORING)'
+	$(SWIFT) test --filter '$(EXPLORING)'
 
 # Each test in a process of its own, since the order in which they share one changes.
 alone:

@@ -10,7 +10,7 @@ import Testing
 /// pauses and signals, in virtual time.
 struct SharedValueRunTests {
     private typealias Behaviour = FakeSpawner.Behaviour
-    private static let runs = getenv("FLOWRUN_PROOF_WORKFLOWS").flatMap { Int(String(cString: $0)) } ?? 400
+    private static let runs = getenv("FLOWRUN_PROOF_WORKFLOWS").flatMap { Int(String(cString: $0)) } ?? 200
 
     @Test(arguments: 0..<8) @EventLoopActor
     func `commands of vars share the places of steps, and every run comes to its end`(batch: Int) throws {

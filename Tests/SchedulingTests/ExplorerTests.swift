@@ -10,7 +10,7 @@ import Testing
 ///
 /// `make proof` sets FLOWRUN_PROOF_WORKFLOWS, so that a hundred thousand of them are looked at.
 @Suite struct ExplorerTests {
-    private static let workflows = getenv("FLOWRUN_PROOF_WORKFLOWS").flatMap { Int(String(cString: $0)) } ?? 800
+    private static let workflows = getenv("FLOWRUN_PROOF_WORKFLOWS").flatMap { Int(String(cString: $0)) } ?? 400
     private static let batches = 16
 
     @Test(arguments: 0..<batches) func `no workflow stalls, whatever happens in whatever order`(batch: Int) {
@@ -25,7 +25,7 @@ import Testing
     func `where groups take only what they name themselves, the explorer finds stalls, and the scheduler tells them`() {
         var stalls = 0
         // Few of them have a cycle of holders, so the search goes on until there are enough.
-        for seed in 0..<UInt64(4000) where (seed < 800 || stalls < 10) && !Self.scenario(seed).namesAreNested {
+        for seed in 0..<UInt64(4000) where (seed < 400 || stalls < 10) && !Self.scenario(seed).namesAreNested {
             guard let finding = Self.explore(seed, .takesItsOwn) else { continue }
             #expect(finding.isToldStall, "\(finding.problem)")
             stalls += 1

@@ -6,7 +6,7 @@ import Testing
 /// Ten thousand random graphs in virtual time, each held against the invariants of the event log. `make proof` sets
 /// FLOWRUN_PROOF_SCENARIOS, so that a million of them are looked at.
 @Suite struct RandomSchedulesTests {
-    private static let scenarios = getenv("FLOWRUN_PROOF_SCENARIOS").flatMap { Int(String(cString: $0)) } ?? 10_000
+    private static let scenarios = getenv("FLOWRUN_PROOF_SCENARIOS").flatMap { Int(String(cString: $0)) } ?? 5_000
 
     // I1-I10, B2, B4, D17, H5, O4, Q10
     @Test(arguments: 0..<10) func `the invariants hold for random scenarios`(batch: Int) {

@@ -34,7 +34,7 @@ import Testing
     }
 
     /// Operations come to the groups of a queue that is never closed, need what is alive, hold mutexes, are cancelled.
-    @Test(arguments: 0..<300) func `a queue from which ended rows are removed does what it would do anyway`(
+    @Test(arguments: 0..<120) func `a queue from which ended rows are removed does what it would do anyway`(
         seed: UInt64
     ) {
         var random = SplitMix(seed: seed)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""The folders of a target form no ring: where files of one mention types of another, none of the other leads back.
+"""Folders, files and types keep their shape.
 
     Tests/Scripts/check_folders.py [PACKAGE]
 
-Files directly in the target's folder count as a folder, too. A ring is shown with the mentions that close it.
+The folders of a target form no ring: where files of one mention types of another, none of the other leads back. Files
+directly in the target's folder count as a folder, too. A ring is shown with the mentions that close it. A file has at
+most 400 lines, and a type is in at most five files, its extensions included.
 """
 
 import glob
@@ -13,6 +15,8 @@ import sys
 
 DECLARATION = re.compile(r"^(?:(?:public|package|internal|private|fileprivate|final|indirect|@\w+(?:\([^)]*\))?)\s+)*"
                          r"(?:struct|class|enum|protocol|actor|typealias)\s+(\w+)", re.MULTILINE)
+PART = re.compile(r"^(?:(?:public|package|internal|private|fileprivate|final|indirect|nonisolated|@\w+(?:\([^)]*\))?)\s+)*"
+                  r"(?:struct|class|enum|protocol|actor|extension)\s+([A-Z]\w*(?:\.[A-Z]\w*)*)", re.MULTILINE)
 WORDS = re.compile(r"\b[A-Z]\w*")
 NOISE = re.compile(r'//.*|"(?:\\.|[^"\\\n])*"')
 
@@ -51,8 +55,32 @@ def reachable(start, edges):
 
 
 package = sys.argv[1] if len(sys.argv) > 1 else "."
+# Types that are in more files. These numbers only fall.
+MORE_FILES = {
+    "OperationCore": 18, "QueueCore": 16, "WorkflowDecoder": 11, "OperationScheduler": 8, "QueueCore.State": 7, "Plan": 6,
+}
+
+
+def shapes(root):
+    """What is wrong with the sizes of files and the spread of types below a folder."""
+    homes = {}
+    for path in sorted(glob.glob("**/*.swift", root_dir=root, recursive=True)):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            text = file.read()
+        if (count := text.count("\n")) > 400:
+            yield f"{path} has {count} lines, at most 400 are read in one go"
+        for name in set(PART.findall(text)):
+            homes.setdefault(name, []).append(path)
+    for name, paths in homes.items():
+        if len(paths) > MORE_FILES.get(name, 5):
+            yield f"{name} is in {len(paths)} files: {', '.join(paths)}"
+
+
 faults = 0
 for target in sorted(glob.glob("Sources/*/", root_dir=package) + glob.glob("Packages/*/Sources/", root_dir=package)):
+    for fault in shapes(os.path.join(package, target)):
+        faults += 1
+        print(f"{target}{fault}")
     edges = mentions(os.path.join(package, target))
     for (first, second), places in sorted(edges.items()):
         if first in reachable(second, edges):

@@ -157,3 +157,37 @@ extension DataFlowCheck {
             otherwise: "`steps` reads siblings of the step or of an enclosing group")
     }
 }
+
+// Findings about reads that come too early.
+extension DataFlowCheck {
+    mutating func reportTooEarly(_ id: ExpressionNode.Name) {
+        report(
+            .unorderedRead, "this is evaluated before any step has run", at: id.range,
+            fix: .init("move it to the steps that need `\(id.text)`"))
+    }
+
+    mutating func reportUnordered(
+        _ id: ExpressionNode.Name, _ row: Int, _ path: [ExpressionNode.Accessor]
+    ) {
+        let reader = workflow.nodes[place.row].id
+        var isDone = false
+        if path.count > 1, case .field(let field) = path[1] { isDone = ["outcome", "exit_code"].contains(field.text) }
+        let waiting = waiting
+        let name = workflow.nodes[waiting].id
+        let entry = isDone ? "needs: { \(id.text): done }" : "needs: [\(id.text)]"
+        report(
+            .unorderedRead,
+            "expected a step that `\(reader)` waits for, found `\(id.text)`, which may still run when it starts",
+            at: id.range,
+            notes: [.init("`\(id.text)` is declared here", at: workflow.nodes[row].range)],
+            fix: knowledge.wouldCloseCycle(waiting, needing: row)
+                ? .init(
+                    """
+                    `\(name)` cannot need `\(id.text)`, which waits for `\(name)`: read the result in a step that \
+                    starts after both
+                    """)
+                : .init(
+                    "add `\(entry)` to `\(name)`",
+                    edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: waiting)))
+    }
+}

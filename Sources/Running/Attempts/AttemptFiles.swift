@@ -1,5 +1,6 @@
 internal import Processes
 internal import RunLog
+internal import Syntax
 internal import Workflow
 
 /// The temporary files of one attempt of a step. Made once, though its command may be made several times.
@@ -29,6 +30,16 @@ struct AttemptFiles {
     func takeOutput() throws(StepError) -> [UInt8] {
         guard let output else { return [] }
         return try folder.take(output, limit: OutputDeclaration.Kind.sizeLimit)
+    }
+
+    /// Returns the command that its shell has noted, the last to fail; a script of one command needs no note. nil if it
+    /// is not known.
+    func failedCommand(of pid: Int32, running body: WorkflowNode.Body, in file: SourceFile) -> FailedCommand? {
+        guard self.script == nil, case .script(let script) = body, let text = ScriptText(script, in: file) else {
+            return nil
+        }
+        guard let notes else { return text.onlyCommand }
+        return notes.take().culprit(of: pid).flatMap(text.command)
     }
 
     mutating func drop() {

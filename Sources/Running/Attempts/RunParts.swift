@@ -31,10 +31,10 @@ final class RunParts {
     // Yielded, because a copy costs more than the row that is asked for.
     var plan: Plan { _read { yield context.state.plan } }
 
-    /// Rules out retries of a group and of the enclosing ones, while processes in it are still alive.
-    func ruleOutRounds(around group: PlanIndex) {
-        loop.send(.lastAttempt(OperationID(group)))
-        var next = group
+    /// Rules out retries of a row and of the enclosing groups, while processes in it are still alive.
+    func ruleOutRetries(of row: PlanIndex) {
+        loop.send(.lastAttempt(OperationID(row)))
+        var next = row
         while next != .root {
             next = plan.parent(of: next)
             loop.send(.lastAttempt(OperationID(next)))

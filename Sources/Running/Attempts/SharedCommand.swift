@@ -280,7 +280,7 @@ extension SharedCommand: ProcessObserver {
         if let remaining = ending.remaining {
             let message = StepError(losing: remaining).message
             parts.recorder.record(.warning(code: "lost", message: "`\(value.words)`: \(message)"))
-            parts.ruleOutRounds(around: key.group)
+            parts.ruleOutRetries(of: key.group)
         }
         self.ending = ending
         if !isUnwanted { result = result(of: ending) }

@@ -11,13 +11,6 @@ internal import Workflow
 /// `Attempt` decides what it does next; this class does it.
 @EventLoopActor
 final class StepAttempt {
-    /// A command that has been made and not yet started.
-    private struct Launch {
-        var command: ProcessCommand
-        let notes: NoteFile?
-        let words: StepStarted.Command
-    }
-
     let row: PlanIndex
     /// The step's id.
     let step: String
@@ -36,7 +29,7 @@ final class StepAttempt {
     /// The start of the first process of the step, in this attempt or an earlier one; nil if there was none.
     private var firstStart: EventLoopClock.Instant?
     private var life = Attempt()
-    private var launch: Launch?
+    private var launch: StepLaunch?
     /// Set while the attempt is postponed.
     private var timer: Timers.Token?
     /// True once the journal has everything that it must have before a process starts.
@@ -171,10 +164,7 @@ final class StepAttempt {
         let isRead = parts.context.keepsStandardOutput(of: row)
         parts.context.state.attemptHasEnded(row, result, standardOutput: isRead ? output.captured?.bytes : nil)
         guard !result.isSuccess else { return parts.loop.send(.ended(id, .success, mayRetry: false)) }
-        if result.error?.kind == .lost {
-            parts.loop.send(.lastAttempt(id))
-            parts.ruleOutRounds(around: plan.parent(of: row))
-        }
+        if result.error?.kind == .lost { parts.ruleOutRetries(of: row) }
         let reasons = plan.retry(of: row)?.reasons ?? []
         parts.loop.send(.ended(id, .failure, mayRetry: reasons.isEmpty || reasons.include(result.shellStatus)))
     }
@@ -186,11 +176,16 @@ extension StepAttempt: Starter {
         if launch == nil {
             var failure: StepError?
             let made: Void? = parts.context.pending.evaluate(for: row) {
-                do throws(StepError) { launch = try makeLaunch() } catch { failure = error }
+                do throws(StepError) {
+                    launch = try StepLaunch(
+                        of: row, attempt: number, round: round, isRead: output.captured != nil, &files, parts)
+                } catch { failure = error }
             }
             guard made != nil else {
                 launch = nil
                 handle(.lacksValue)
+                // The report of the delay may have ended it.
+                guard life.state == .lacking else { return nil }
                 waits.wait(for: row, holdingSlot: true) { self.handle(.start) }
                 return nil
             }
@@ -198,6 +193,7 @@ extension StepAttempt: Starter {
                 fail(failure)
                 return nil
             }
+            result.definition = launch?.definition
             if restore() { return nil }
         }
         return tryLaunch()
@@ -207,20 +203,6 @@ extension StepAttempt: Starter {
 
     func startHasFailed(_ error: SpawnError) {
         fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
-    }
-
-    private func makeLaunch() throws(StepError) -> Launch {
-        let context = parts.context
-        let words = try context.words(of: row)
-        try files.make(for: words, of: step, declarations)
-        let command: ProcessCommand
-        let notes: NoteFile?
-        (command, notes, result.definition) = try parts.builder.command(
-            for: row, words,
-            CommandBuilder.Contribution(
-                number: number, round: round, outputFile: files.output, scriptFile: files.script,
-                isRead: output.captured != nil))
-        return Launch(command: command, notes: notes, words: words)
     }
 
     /// Restores the result of the run that this one resumes, if it is still current. Returns true if it did;
@@ -315,24 +297,13 @@ extension StepAttempt: Starter {
         parts.recorder.writeAhead?()
     }
 
-    private func note(_ process: any RunningProcess, of launch: Launch) {
+    private func note(_ process: any RunningProcess, of launch: StepLaunch) {
         self.process = process
         command = launch.command
         files.notes = launch.notes
         self.launch = nil
         firstStart = firstStart ?? parts.loop.clock.now
-        record(
-            .stepStarted(
-                StepStarted { start in
-                    start.step = step
-                    start.attempt = number
-                    start.pid = process.pid
-                    start.command = parts.context.options.secrets.masked(launch.words)
-                    start.line = plan.line(of: row)
-                    start.item = plan.loopItem(of: row).map(parts.context.options.secrets.masked)
-                    start.view = plan.logView(of: row).map(OutputView.init)
-                    start.name = plan.settings(of: row)?.name
-                }))
+        record(launch.event(for: row, attempt: number, pid: process.pid, in: parts.context))
         handle(.started)
     }
 }
@@ -392,7 +363,9 @@ extension StepAttempt: ProcessObserver {
                 result.outputs = try takeOutputs()
                 result.isSuccess = true
             } else {
-                result.command = findFailedCommand()
+                result.command = process.flatMap {
+                    files.failedCommand(of: $0.pid, running: plan.body(of: row), in: plan.workflow.file)
+                }
             }
             handle(.ended)
         } catch {
@@ -424,17 +397,4 @@ extension StepAttempt: ProcessObserver {
             throw StepError(error.message, kind: .output)
         }
     }
-
-    /// Returns the command that its shell has noted; a script of one command needs no note.
-    private func findFailedCommand() -> FailedCommand? {
-        guard files.script == nil, let process, case .script(let script) = plan.body(of: row),
-            let text = ScriptText(script, in: plan.workflow.file)
-        else { return nil }
-        guard let notes = files.notes else { return text.onlyCommand }
-        return notes.take().culprit(of: process.pid).flatMap(text.command)
-    }
-}
-
-extension OutputDeclaration {
-    fileprivate var isOfStandardOutput: Bool { if case .standardOutput = source { true } else { false } }
 }

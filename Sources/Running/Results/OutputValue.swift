@@ -109,3 +109,7 @@ extension [OutputDeclaration] {
         return fields
     }
 }
+
+extension OutputDeclaration {
+    var isOfStandardOutput: Bool { if case .standardOutput = source { true } else { false } }
+}

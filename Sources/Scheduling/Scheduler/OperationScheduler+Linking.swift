@@ -218,3 +218,71 @@ extension OperationScheduler {
         }
     }
 }
+
+// The state of rows that are new in the graph.
+extension OperationScheduler {
+    /// Creates the state of rows that are new in the graph.
+    mutating func addState(of table: RowTable) {
+        var table = table
+        addLocks(of: &table)
+        if knowsAllNeeds, graph.table.limitsMembers {
+            let places = PlaceNeeds(of: table, in: graph).edges()
+            if !places.isEmpty { table.edges += places }
+        }
+        needs.append(
+            count: table.rows.count, edges: table.edges, from: { $0.dependent }, to: { $0.prerequisite })
+        dependents.append(
+            count: table.rows.count, edges: table.edges, from: { $0.prerequisite }, to: { $0.dependent })
+        states.append(contentsOf: repeatElement(State(), count: table.rows.count))
+        states.withUnsafeMutableBufferPointer { states in
+            for edge in table.edges where states[edge.prerequisite.row].phase != .finished {
+                states[edge.dependent.row].pendingNeeds += 1
+            }
+        }
+        openGroups += table.groups.count { $0.isOpen }
+        unfinishedExternals += table.externals
+        for group in graph.table.groups[groups.count...] {
+            var state = GroupState(group)
+            state.draining = drain(around: group.id)
+            groups.append(state)
+        }
+    }
+
+    /// Creates the state of one new operation.
+    mutating func addState(of id: OperationID, _ asked: [LockRequest], _ prerequisites: [(OperationID, DependencyKind)])
+    {
+        if !asked.isEmpty {
+            let requests =
+                switch holderRule {
+                case .takesEverything: holders.requests(of: id, naming: asked, in: graph)
+                case .takesItsOwn: asked.map(HolderTable.Request.init(inWholeRun:))
+                }
+            locks.add(id, requests, of: graph)
+        }
+        needs.append(prerequisites)
+        dependents.append()
+        var state = State()
+        for (prerequisite, kind) in prerequisites {
+            let hasEnded = states[prerequisite.row].phase == .finished
+            if !hasEnded { state.pendingNeeds += 1 }
+            // A prerequisite that has ended for good has nothing to report.
+            if !hasEnded || mayBeReset(prerequisite) { dependents.append(id, kind, to: prerequisite) }
+        }
+        states.append(state)
+    }
+
+    /// Records the locks of new rows. Groups that hold mutexes wait for more than they name.
+    private mutating func addLocks(of table: inout RowTable) {
+        switch holderRule {
+        case .takesEverything:
+            let (requests, edges) = holders.add(table, to: graph)
+            for (id, requests) in requests { locks.add(id, requests, of: graph) }
+            // Appending an empty array would copy all edges.
+            if knowsAllNeeds, !edges.isEmpty { table.edges += edges }
+        case .takesItsOwn:
+            for (id, requests) in table.locks {
+                locks.add(id, requests.map(HolderTable.Request.init(inWholeRun:)), of: graph)
+            }
+        }
+    }
+}

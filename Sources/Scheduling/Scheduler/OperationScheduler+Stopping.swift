@@ -15,6 +15,12 @@ extension OperationScheduler {
         stop(id, verdict: .cancelled, cause: .request)
     }
 
+    /// Ends the suspension for good, because stopping everything must not wait for a resume.
+    mutating func stopSuspending() {
+        isCancelled = true
+        resume()
+    }
+
     mutating func abort() {
         stopSuspending()
         isAborted = true
@@ -374,31 +380,5 @@ extension OperationScheduler {
         hookEnds = hookEnds.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
         juries = juries.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
         sequences = sequences.renumbered(by: renumbering).mapValues { $0.renumbered(by: renumbering) }
-    }
-}
-
-// Suspensions: nothing starts, and running work goes on.
-
-extension OperationScheduler {
-    mutating func suspend() {
-        guard !clocks.isSuspended, !isCancelled else { return }
-        clocks.suspend()
-        commands.append(.suspended)
-    }
-
-    mutating func resume() {
-        guard clocks.isSuspended else { return }
-        clocks.resume()
-        commands.append(.resumed)
-        announcedWake = nil
-        let waiting = held
-        held = []
-        for id in waiting { consider(id) }
-    }
-
-    /// Ends the suspension for good, because stopping everything must not wait for a resume.
-    mutating func stopSuspending() {
-        isCancelled = true
-        resume()
     }
 }

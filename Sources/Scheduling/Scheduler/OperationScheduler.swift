@@ -355,71 +355,6 @@ package struct OperationScheduler: Sendable {
         }
     }
 
-    /// Creates the state of rows that are new in the graph.
-    mutating func addState(of table: RowTable) {
-        var table = table
-        addLocks(of: &table)
-        if knowsAllNeeds, graph.table.limitsMembers {
-            let places = PlaceNeeds(of: table, in: graph).edges()
-            if !places.isEmpty { table.edges += places }
-        }
-        needs.append(
-            count: table.rows.count, edges: table.edges, from: { $0.dependent }, to: { $0.prerequisite })
-        dependents.append(
-            count: table.rows.count, edges: table.edges, from: { $0.prerequisite }, to: { $0.dependent })
-        states.append(contentsOf: repeatElement(State(), count: table.rows.count))
-        states.withUnsafeMutableBufferPointer { states in
-            for edge in table.edges where states[edge.prerequisite.row].phase != .finished {
-                states[edge.dependent.row].pendingNeeds += 1
-            }
-        }
-        openGroups += table.groups.count { $0.isOpen }
-        unfinishedExternals += table.externals
-        for group in graph.table.groups[groups.count...] {
-            var state = GroupState(group)
-            state.draining = drain(around: group.id)
-            groups.append(state)
-        }
-    }
-
-    /// Creates the state of one new operation.
-    mutating func addState(of id: OperationID, _ asked: [LockRequest], _ prerequisites: [(OperationID, DependencyKind)])
-    {
-        if !asked.isEmpty {
-            let requests =
-                switch holderRule {
-                case .takesEverything: holders.requests(of: id, naming: asked, in: graph)
-                case .takesItsOwn: asked.map(HolderTable.Request.init(inWholeRun:))
-                }
-            locks.add(id, requests, of: graph)
-        }
-        needs.append(prerequisites)
-        dependents.append()
-        var state = State()
-        for (prerequisite, kind) in prerequisites {
-            let hasEnded = states[prerequisite.row].phase == .finished
-            if !hasEnded { state.pendingNeeds += 1 }
-            // A prerequisite that has ended for good has nothing to report.
-            if !hasEnded || mayBeReset(prerequisite) { dependents.append(id, kind, to: prerequisite) }
-        }
-        states.append(state)
-    }
-
-    /// Records the locks of new rows. Groups that hold mutexes wait for more than they name.
-    private mutating func addLocks(of table: inout RowTable) {
-        switch holderRule {
-        case .takesEverything:
-            let (requests, edges) = holders.add(table, to: graph)
-            for (id, requests) in requests { locks.add(id, requests, of: graph) }
-            // Appending an empty array would copy all edges.
-            if knowsAllNeeds, !edges.isEmpty { table.edges += edges }
-        case .takesItsOwn:
-            for (id, requests) in table.locks {
-                locks.add(id, requests.map(HolderTable.Request.init(inWholeRun:)), of: graph)
-            }
-        }
-    }
-
     /// The locks that a group that names mutexes takes when it starts.
     enum HolderRule: Sendable {
         /// The locks that it or anything inside it names, once everything outside on which something inside depends
@@ -436,5 +371,25 @@ package struct OperationScheduler: Sendable {
         if phase.isAwaited { awaited += 1 }
         if phase == .finished { endedCount += 1 }
         states[id.row].phase = phase
+    }
+}
+
+// Suspensions: nothing starts, and running work goes on.
+
+extension OperationScheduler {
+    mutating func suspend() {
+        guard !clocks.isSuspended, !isCancelled else { return }
+        clocks.suspend()
+        commands.append(.suspended)
+    }
+
+    mutating func resume() {
+        guard clocks.isSuspended else { return }
+        clocks.resume()
+        commands.append(.resumed)
+        announcedWake = nil
+        let waiting = held
+        held = []
+        for id in waiting { consider(id) }
     }
 }

@@ -6,7 +6,7 @@
     /// `make proof` sets FLOWRUN_PROOF_INTERLEAVINGS, the number of them. A finding prints the program, made as small as
     /// it gets, and every step of the run. FLOWRUN_PROOF_SEED begins with another program.
     @Suite(.serialized) struct InterleavingTests {
-        private static let effort = Effort("FLOWRUN_PROOF_INTERLEAVINGS", otherwise: 2_000)
+        private static let effort = Effort("FLOWRUN_PROOF_INTERLEAVINGS", otherwise: 1_000)
         private static let threads = 2
 
         @Test(arguments: Program.known)

@@ -5,7 +5,7 @@ import Testing
 ///
 /// A round that hangs or breaks a rule prints its program, which is made anew from its seed.
 @Suite(.serialized) struct StressTests {
-    private static let effort = Effort("FLOWRUN_PROOF_ROUNDS", otherwise: 2_000)
+    private static let effort = Effort("FLOWRUN_PROOF_ROUNDS", otherwise: 1_000)
     /// So many rounds go on beside each other, so that threads get in each other's way.
     private static let lanes = 2
 
