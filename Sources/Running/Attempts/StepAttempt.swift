@@ -240,7 +240,6 @@ extension StepAttempt: Starter {
     }
 
     private func tryLaunch() -> SpawnError? {
-        guard var launch else { return nil }
         guard !parts.context.control.isPaused else {
             handle(.paused)
             return nil
@@ -250,25 +249,26 @@ extension StepAttempt: Starter {
             postpone(by: .milliseconds(20))
             return nil
         }
-        if launch.command.isInteractive {
+        if launch?.command.isInteractive == true {
             guard !parts.terminal.isAsking else {
                 postpone(by: .milliseconds(50))
                 return nil
             }
             do throws(TerminalError) {
-                launch.command.terminal = try parts.terminal.lend(to: row)
+                launch?.command.terminal = try parts.terminal.lend(to: row)
             } catch {
                 fail(StepError(error.message))
                 return nil
             }
         }
         writeAhead()
+        guard let launch = launch.take() else { return nil }
         do {
             note(try parts.starts.spawn(launch.command, for: self), of: launch)
         } catch {
             parts.terminal.takeBack(from: row)
-            // Its files hold descriptors, which are what is missing.
-            if [EMFILE, ENFILE].contains(error.errno) { self.launch = nil }
+            // Kept for the next try, unless the descriptors of its files are what is missing.
+            if ![EMFILE, ENFILE].contains(error.errno) { self.launch = launch }
             guard !error.isPassing else { return error }
             fail(StepError(error, of: launch.command))
         }
@@ -301,7 +301,6 @@ extension StepAttempt: Starter {
         self.process = process
         command = launch.command
         files.notes = launch.notes
-        self.launch = nil
         firstStart = firstStart ?? parts.loop.clock.now
         record(launch.event(for: row, attempt: number, pid: process.pid, in: parts.context))
         handle(.started)
