@@ -23,6 +23,18 @@ char *const *clinux_arguments(int *count) {
     return arguments.words;
 }
 
+// The runtime's own versions of these two read every line of /proc/self/maps before main, a twentieth of a start. Where
+// the program is linked statically, theirs is left out for ours.
+char **_swift_stdlib_getUnsafeArgvArgc(int *count) {
+    *count = arguments.count;
+    return arguments.words;
+}
+
+void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count) {
+    arguments.count = count;
+    arguments.words = words;
+}
+
 // MARK: The guard
 
 static const char *const without_run[] = {

@@ -24,7 +24,7 @@ struct `A copy of a fan-out` {
         near.expect(stderr: "no step or group `test[linux,3.8]`; did you mean `test[linux,3.9]`?")
         let far = try await test.run("build[plan9]")
         far.expect(exit: 64)
-        far.expect(stderr: "`build` has no instance `build[plan9]`: it has build[windows/amd64], build[linux/arm64]")
+        far.expect(stderr: "`build` has no copy `build[plan9]`: it has build[windows/amd64], build[linux/arm64]")
         try await test.run("build[b]", "--param", "targets=a,b", "-n").expect(stdout: "1 step", "build[b]")
     }
 

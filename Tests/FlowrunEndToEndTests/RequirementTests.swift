@@ -179,7 +179,7 @@ struct `Before it starts` {
         result.expect(exit: 1)
         #expect(
             try result.log().finished("deploy")?.cause?.message
-                == "needs a yes to `Deploy now?`, and there is no terminal to ask on; `--yes` gives it")
+                == "`Deploy now?` needs an answer, and there is no terminal to ask on; `--yes` answers yes")
         let answered = try await test.runLogged("--yes")
         answered.expect(exit: 0)
         #expect(try answered.log().output(of: "deploy") == "deployed\n")

@@ -127,7 +127,7 @@ struct DynamicFanOutTests {
         let error = #expect(throws: UnknownTargets.self) { try plan.restricted(to: [name]) }
         #expect(
             error?.description
-                == "`\(name)` cannot be chosen: only the run knows the instances of `around.build`; name `around.build`"
+                == "`\(name)` cannot be chosen: only the run knows the copies of `around.build`; name `around.build`"
         )
         let whole = ["prepare", "outside", "around", "around.build"]
         #expect(try plan.restricted(to: ["around.build"]).ids == whole)

@@ -50,7 +50,7 @@ struct SelectionTests {
             do { return try plan.restricted(to: [name]).ids.first } catch { return error.description }
         }
         #expect(message("build[x8]") == "no step or group `build[x8]`; did you mean `build[x86]`?")
-        #expect(message("build[arm64]") == "`build` has no instance `build[arm64]`: it has build[x86], build[3.9]")
+        #expect(message("build[arm64]") == "`build` has no copy `build[arm64]`: it has build[x86], build[3.9]")
         let workflow = WorkflowSketch.workflow([
             .step("a", forEach: ["linux"]), .step("m", forEach: ["linux,3", "mac,3"]),
         ])
@@ -218,7 +218,7 @@ struct `What runs when nobody says` {
             planned.summary == [
                 "1️⃣ FR0223 `default` names `biuld`, and there is no such step or group",
                 "2️⃣ FR0223 `default` names `t[c]`, and there is no such step or group",
-                "3️⃣ FR0223 `default` cannot name `each[1].a`: only the run knows the instances of `each`",
+                "3️⃣ FR0223 `default` cannot name `each[1].a`: only the run knows the copies of `each`",
                 "4️⃣ FR0223 `default` names `a`, and there is no such step or group",
             ])
         #expect(

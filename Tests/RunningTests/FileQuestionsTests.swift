@@ -55,6 +55,14 @@ import Workflow
         #expect(resumed == count / 2)
     }
 
+    @Test @EventLoopActor func `a question that is not asked after all is no concern of the next evaluation`() {
+        let questions = FileQuestions(Hasher(), in: ".")
+        let given: Void? = questions.evaluate(for: PlanIndex(1)) { _ = questions.answer(to: .hash(["a"])) }
+        #expect(given == nil)
+        questions.forget(PlanIndex(1))
+        #expect(questions.evaluate(for: PlanIndex(2)) { 7 } == 7)
+    }
+
     @Test @EventLoopActor func `waiting for sixteen times as many hashes costs about sixteen times as much`() {
         let few = cost { answerAndForget(1_000) }
         let many = cost { answerAndForget(16_000) }

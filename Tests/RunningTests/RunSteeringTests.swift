@@ -172,6 +172,46 @@ import Testing
         #expect(try run.run().outcome == .success)
     }
 
+    @Test @EventLoopActor func `frozen steps of a run that winds down go on and end`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, needs: [a] } }\nfinally: { last: { run: x } }") {
+            _, _ in Behaviour(duration: .seconds(40))
+        }
+        run.at(.seconds(30)) {
+            run.runner.pause(by: "ctl", freezing: true)
+            run.runner.windDown(because: "the journal cannot be written")
+        }
+        #expect(try run.run().outcome != .success)
+        #expect(run.lines(of: "a") == ["0 started a", "40 finished a success"])
+        #expect(run.outcome(of: "b") == .notRun || run.outcome(of: "b") == .cancelled)
+        #expect(run.outcome(of: "finally.last") == .success)
+    }
+
+    @Test @EventLoopActor func `a run that winds down lets the command of a var end`() throws {
+        let run = try VirtualRun(Self.sharedValue) { step, _ in Behaviour(duration: .seconds(step.isEmpty ? 40 : 1)) }
+        run.at(.seconds(30)) { run.runner.windDown(because: "the journal cannot be written") }
+        try run.run()
+        #expect(run.lines.contains("40 finished vars.v success"))
+        #expect(run.outcome(of: "a") == .cancelled)
+    }
+
+    @Test @EventLoopActor func `a pause that follows a resume in one turn holds`() throws {
+        let run = try VirtualRun("steps: { a: { run: x }, b: { run: x, needs: [a] } }") { _, _ in
+            Behaviour(duration: .seconds(10))
+        }
+        run.at(.seconds(5)) { run.runner.pause(by: "ctl") }
+        run.whenReported = { event in
+            guard case .stepFinished(let end) = event.kind, end.step == "a" else { return }
+            run.runner.resume(by: "ctl")
+            run.runner.pause(by: "ctl")
+        }
+        run.at(.seconds(100)) {
+            #expect(run.runner.status.isPaused)
+            #expect(run.runner.resume(by: "ctl"))
+        }
+        #expect(try run.run().outcome == .success)
+        #expect(run.lines(of: "b") == ["100 started b", "110 finished b success"])
+    }
+
     @Test @EventLoopActor func `nothing is recorded or steered once the run is over`() throws {
         let run = try VirtualRun("steps: { a: { run: x } }")
         try run.run()

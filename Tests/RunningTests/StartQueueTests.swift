@@ -42,6 +42,18 @@ struct StartQueueTests {
         #expect(warnings == 1)
     }
 
+    @Test @EventLoopActor func `a resumed step that has to wait for descriptors says once why it runs again`() throws {
+        let text = "steps: { long: { run: x }, first: { run: x }, a: { run: x, needs: [first] } }"
+        let before = try VirtualRun(text) { step, _ in FakeSpawner.Behaviour(status: .exited(step == "a" ? 1 : 0)) }
+        try before.run()
+        let run = try VirtualRun(text, past: before.results) { _, _ in
+            FakeSpawner.Behaviour(duration: .seconds(1000))
+        }
+        run.at(.seconds(1)) { run.spawner.errors = [Int32](repeating: EMFILE, count: 5) }
+        #expect(try run.run().outcome == .success)
+        #expect(run.lines(of: "a").filter { $0.contains("rerun") }.count == 1)
+    }
+
     @Test @EventLoopActor func `whoever waits longest is next when a process ends`() throws {
         let run = try VirtualRun(Self.six, jobs: 6) { _, _ in FakeSpawner.Behaviour(duration: .seconds(1)) }
         run.spawner.errors = [EAGAIN, EAGAIN]

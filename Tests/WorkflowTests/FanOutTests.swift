@@ -86,7 +86,7 @@ struct `A fan-out` {
         ("matrix: { a: [x], include: [{ 1️⃣HOME: y }] }", "FR0212 `HOME` cannot name a variable of a matrix"),
         (
             "max-items: 3\n1️⃣matrix: { a: [1, 2], b: [1, 2] }",
-            "FR0213 `matrix` makes 4 instances, more than the limit of 3"
+            "FR0213 `matrix` makes 4 copies, more than the limit of 3"
         ),
         ("max-items: 2\n1️⃣for-each: [a, b, c]", "FR0213 `for-each` makes 3 items, more than the limit of 2"),
         (
@@ -111,7 +111,7 @@ struct `A fan-out` {
         let million = "abcdef".map { "\($0): \(axis)" }.joined(separator: ", ")
         #expect(
             checkStep("run: x\n1️⃣matrix: { \(million) }").summary
-                == ["1️⃣ FR0213 `matrix` makes 1000000 instances, more than the limit of 1000"])
+                == ["1️⃣ FR0213 `matrix` makes 1000000 copies, more than the limit of 1000"])
         let countless = (0..<40).map { "a\($0): \(axis)" }.joined(separator: ", ")
         #expect(checkStep("run: x\n1️⃣matrix: { \(countless) }").diagnostics.map(\.code) == [.fanOutTooLarge])
         let rules = (0..<500).map { _ in "{ a: 0 }" }.joined(separator: ", ")

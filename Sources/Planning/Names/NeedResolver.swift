@@ -102,7 +102,7 @@ extension NeedResolver {
             message = "`\(need.name)` is a member of `\(nodes[row].id)` itself, which starts before its members"
             fix = Diagnostic.Fix("remove `\(need.name)` from the needs of `\(nodes[row].id)`")
         } else if group == inside {
-            message = "`\(need.name)` is one instance of the fan-out `\(nodes[group].id)`; `needs` takes the whole"
+            message = "`\(need.name)` is one copy of the fan-out `\(nodes[group].id)`; `needs` takes the whole"
         } else {
             let path = workflow.path(of: NodeIndex(group))
             message = "`\(need.name)` is inside the group `\(path)`; `needs` takes the group as a whole"

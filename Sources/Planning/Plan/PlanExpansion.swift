@@ -245,12 +245,12 @@ struct PlanLayout {
         if let largest, let fanOut = workflow.nodes[largest].settings?.fanOut {
             range = fanOut.range
             let path = workflow.path(of: NodeIndex(largest))
-            notes = [Diagnostic.Note("the largest part is `\(path)` with its \(fanOut.instances.count) instances")]
+            notes = [Diagnostic.Note("the largest part is `\(path)` with its \(fanOut.instances.count) copies")]
         }
         return Diagnostic(
             .fanOutTooLarge, "the workflow expands to \(size) steps and groups; at most \(limit) are accepted",
             in: workflow.file, at: range, notes: notes,
-            fix: Diagnostic.Fix("make fewer instances, or split the work into several workflows"))
+            fix: Diagnostic.Fix("make fewer copies, or split the work into several workflows"))
     }
 
     private static func wholeSize(_ node: WorkflowNode, _ copySize: Int, _ isOutline: Bool) -> Int {

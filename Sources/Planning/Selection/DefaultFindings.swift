@@ -37,7 +37,7 @@ struct DefaultFindings {
     private func dynamic(_ step: StepReference, of fanOut: String) -> Diagnostic {
         Diagnostic(
             .unknownStep,
-            "`default` cannot name \(Phrase.quoted(step.name)): only the run knows the instances of `\(fanOut)`",
+            "`default` cannot name \(Phrase.quoted(step.name)): only the run knows the copies of `\(fanOut)`",
             in: workflow.file, at: step.range,
             fix: Diagnostic.Fix(
                 "name `\(fanOut)`", edits: [Diagnostic.Fix.Edit(range: step.range, replacement: fanOut)]))

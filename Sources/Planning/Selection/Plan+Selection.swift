@@ -266,14 +266,14 @@ package struct UnknownTargets: Error, Sendable, CustomStringConvertible {
     package var description: String {
         names.map { unknown in
             if unknown.isDynamic, let fanOut = unknown.suggestion {
-                return "`\(unknown.name)` cannot be chosen: only the run knows the instances of `\(fanOut)`; "
+                return "`\(unknown.name)` cannot be chosen: only the run knows the copies of `\(fanOut)`; "
                     + "name `\(fanOut)`"
             }
             if let (fanOut, instances) = unknown.fanOut, unknown.suggestion == nil {
                 let more = instances.count > 12 ? ", …" : ""
                 let known =
                     instances.isEmpty ? "it has none" : "it has \(instances.prefix(12).joined(separator: ", "))\(more)"
-                return "`\(fanOut)` has no instance `\(unknown.name)`: \(known)"
+                return "`\(fanOut)` has no copy `\(unknown.name)`: \(known)"
             }
             return "no step or group `\(unknown.name)`" + (unknown.suggestion.map { "; did you mean `\($0)`?" } ?? "")
         }

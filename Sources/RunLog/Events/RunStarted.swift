@@ -33,11 +33,11 @@ package struct RunStarted: RecordFields, Sendable {
         visitor.field(
             "steps", &steps,
             """
-            steps of the run, instances of fan-outs counted one by one; those of `fan_outs` come on top, each with \
+            steps of the run, copies of fan-outs counted one by one; those of `fan_outs` come on top, each with \
             its `step.added`
             """
         )
-        visitor.field("fan_outs", &fanOuts, "ids of the outermost fan-outs whose instances only the run knows")
+        visitor.field("fan_outs", &fanOuts, "ids of the outermost fan-outs whose copies only the run knows")
         visitor.field("jobs", &jobs, FieldRule("how many steps may run at once", least: 1))
         visitor.field("version", &version, "version of flowrun")
         visitor.field("params", &params, "the workflow's parameters and their values, secrets masked")

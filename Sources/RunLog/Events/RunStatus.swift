@@ -80,7 +80,7 @@ package struct RunStatus: RecordFields, Sendable {
         visitor.field("outcome", &outcome, "how the run ended; null before its end")
         visitor.field("elapsed", &elapsed, "seconds since the run started")
         visitor.field("jobs", &jobs, "how many steps may run at once")
-        visitor.field("steps", &steps, "steps of the run, instances of fan-outs counted one by one")
+        visitor.field("steps", &steps, "steps of the run, copies of fan-outs counted one by one")
         visitor.field("paused", &isPaused, "whether nothing new starts")
         visitor.field("stopping", &isStopping, "whether the whole run has been asked to end")
         visitor.field("counts", &counts, "steps by outcome")

@@ -84,7 +84,7 @@ struct Attempt: Hashable {
 
     mutating func handle(_ input: Input) -> Actions {
         switch (input, state) {
-        case (.start, .idle), (.start, .lacking), (.start, .postponed), (.start, .held), (.resumed, .held):
+        case (.start, .idle), (.start, .lacking), (.start, .postponed), (.resumed, .held):
             return become(.starting, .ask)
         case (.lacksValue, .starting): return delay(.lacking)
         case (.paused, .starting): return delay(.held)

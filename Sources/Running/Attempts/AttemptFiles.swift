@@ -43,7 +43,8 @@ struct AttemptFiles {
     }
 
     mutating func drop() {
-        for file in [output.take(), script.take()] { if let file { folder.drop(file) } }
+        if let output = output.take() { folder.drop(output) }
+        if let script = script.take() { folder.drop(script) }
         notes.take()?.drop()
     }
 }

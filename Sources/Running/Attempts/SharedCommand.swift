@@ -65,6 +65,8 @@ final class SharedCommand {
         ValueID(name: definition.name, group: key.group == .root ? nil : parts.plan.nodes[key.group].id)
     }
 
+    var hasProcess: Bool { life.hasProcess }
+
     /// nil if there is no process yet.
     var status: RunStatus.RunningValue? {
         guard let process, let started else { return nil }

@@ -2,15 +2,15 @@ internal import Glibc
 internal import Processes
 internal import RunLog
 
-/// A start of a process: an attempt of a step, or the command of one of `vars`.
+/// Something that asks the queue for a process: an attempt of a step, or the command of one of `vars`.
 @EventLoopActor
 protocol Starter: AnyObject {
     /// Asks the machine for the process. Returns its refusal if a later attempt may succeed; nil if there is nothing
     /// left to ask for.
     func tryStart() -> SpawnError?
-    /// The process has to be waited for.
+    /// Called when the start waits in the queue.
     func startIsRefused()
-    /// The process is no longer waited for.
+    /// Called when the queue gives the start up.
     func startHasFailed(_ error: SpawnError)
 }
 
@@ -30,7 +30,7 @@ final class StartQueue {
     /// The number of living processes of the run.
     private var running = 0
     private var refusal = SpawnError(errno: EAGAIN)
-    /// The time since when the run has had no process and only refusals; nil if it is not so.
+    /// The moment since which the run has had no process and every start was refused; nil otherwise.
     private var starving: EventLoopClock.Instant?
     private var delay = firstDelay
     private var timer: Timers.Token?

@@ -34,6 +34,8 @@ final class StepAttempt {
     private var timer: Timers.Token?
     /// True once the journal has everything that it must have before a process starts.
     private var isWrittenAhead = false
+    /// True once it is decided that its result is not that of the run that this one resumes.
+    private var isDecided = false
     private var process: (any RunningProcess)?
     /// The command that was started, for error messages.
     private var command: ProcessCommand?
@@ -124,7 +126,6 @@ final class StepAttempt {
     func giveUp() { handle(.settled) }
 
     func freeze() { process?.freeze() }
-
     func thaw() { process?.thaw() }
 
     private func handle(_ input: Attempt.Input) {
@@ -208,7 +209,8 @@ extension StepAttempt: Starter {
     /// Restores the result of the run that this one resumes, if it is still current. Returns true if it did;
     /// otherwise records the reason, if there is one.
     private func restore() -> Bool {
-        guard number == 1, parts.resumption != nil else { return false }
+        guard number == 1, !isDecided, parts.resumption != nil else { return false }
+        isDecided = true
         switch parts.resumption!.decide(row, definition: result.definition, round: round, in: plan) {
         case .run(let reason):
             if let reason { recordRerun(because: reason) }
@@ -231,12 +233,9 @@ extension StepAttempt: Starter {
     }
 
     private func recordRerun(because reason: RerunReason) {
-        record(
-            .stepRerun(
-                StepRerun { rerun in
-                    rerun.step = step
-                    rerun.reason = reason
-                }))
+        var rerun = StepRerun()
+        (rerun.step, rerun.reason) = (step, reason)
+        record(.stepRerun(rerun))
     }
 
     private func tryLaunch() -> SpawnError? {
@@ -262,7 +261,8 @@ extension StepAttempt: Starter {
             }
         }
         writeAhead()
-        guard let launch = launch.take() else { return nil }
+        // Recording may have stopped it.
+        guard life.state == .starting, let launch = launch.take() else { return nil }
         do {
             note(try parts.starts.spawn(launch.command, for: self), of: launch)
         } catch {

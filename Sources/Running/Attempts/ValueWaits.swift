@@ -30,12 +30,16 @@ final class ValueWaits {
     /// True if no command runs.
     var isIdle: Bool { running.isEmpty }
 
+    /// True if a command has a process.
+    var haveProcess: Bool { running.values.contains(where: \.hasProcess) }
+
     private var pending: PendingValues { parts.context.pending }
 
+    /// The running commands in the order of their starts.
+    private var inOrder: [SharedCommand] { running.values.sorted { $0.errand.number < $1.errand.number } }
+
     /// The values whose command has a process, in the order of their starts.
-    var statuses: [RunStatus.RunningValue] {
-        running.values.sorted { $0.errand.number < $1.errand.number }.compactMap(\.status)
-    }
+    var statuses: [RunStatus.RunningValue] { inOrder.compactMap(\.status) }
 
     /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
     /// `holdingSlot` is true for a step that already has its slot.
@@ -93,8 +97,8 @@ final class ValueWaits {
         return stopWaiting(row) || waitedForFiles
     }
 
-    /// Ends the wait of a row and calls `done` once a command that is stopped with it has ended: at once, unless this
-    /// row was the last one to wait.
+    /// Ends the wait of a row, then calls `done`. If no other row waits for the command, stops it and calls `done` once
+    /// it is gone; otherwise at once.
     func leave(_ row: PlanIndex, then done: @escaping @EventLoopActor () -> Void) {
         pending.files.forget(row)
         stopWaiting(row, whenGone: done)
@@ -121,9 +125,9 @@ final class ValueWaits {
     }
 
     /// Starts the commands that have a slot and that a pause has held back.
-    func resume() { running.values.forEach { $0.resume() } }
+    func resume() { for command in inOrder { command.resume() } }
 
-    func killAll() { running.values.forEach { $0.kill() } }
-    func freeze() { running.values.forEach { $0.freeze() } }
-    func thaw() { running.values.forEach { $0.thaw() } }
+    func killAll() { for command in inOrder { command.kill() } }
+    func freeze() { for command in inOrder { command.freeze() } }
+    func thaw() { for command in inOrder { command.thaw() } }
 }

@@ -51,6 +51,8 @@ final class FileQuestions {
     /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller calls
     /// `ask(for:then:)` at once, and what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
+        // The last evaluation may have been given up with a question that was not asked.
+        missing = nil
         guard !evaluations.isEmpty else {
             let value = body()
             return missing == nil ? value : nil

@@ -23,6 +23,7 @@ final class RunLoop {
     private var scheduler: OperationScheduler
     // Outlives the run. nil before its start and after its end.
     private unowned(safe) var delegate: (any RunLoopDelegate)?
+    private var hasEnded = false
     /// Events that are still to be handled, oldest first.
     private var events: [OperationScheduler.Event] = []
     private var isHandlingEvents = false
@@ -50,8 +51,8 @@ final class RunLoop {
 
     /// Ends the run: events are ignored from here on.
     func end() {
+        hasEnded = true
         delegate = nil
-        events = []
         if let timer = timer.take() { clock.cancel(timer.token) }
     }
 
@@ -59,6 +60,7 @@ final class RunLoop {
 
     /// Hands an event to the scheduler: at once, or after the one being handled; before the start, at the start.
     func send(_ event: OperationScheduler.Event) {
+        guard !hasEnded else { return }
         events.append(event)
         handleEvents()
     }

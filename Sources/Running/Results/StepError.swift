@@ -62,7 +62,7 @@ struct StepError: Error {
         let numbers = processes.map(String.init).joined(separator: ", ")
         self.init(
             processes.isEmpty
-                ? "nothing tells whether any of its processes is left"
+                ? "flowrun could not check whether processes of it are left"
                 : "still there \(ProcessEnding.killWindow.asWritten) after SIGKILL: process \(numbers)", kind: .lost)
     }
 

@@ -51,12 +51,15 @@ extension WorkflowRunner {
         state.noteRequest(for: .root, message)
         pause(by: "flowrun")
         control.isWindingDown = true
+        // What is frozen would never end, and nothing could continue it.
+        unfreeze()
         endIfIdle()
     }
 
     /// Ends a run that winds down once no process is left: only hooks start from here on, as after a cancel.
     func endIfIdle() {
-        guard control.isWindingDown, !control.hasWoundDown, !attempts.values.contains(where: \.hasProcess)
+        guard control.isWindingDown, !control.hasWoundDown, !waits.haveProcess,
+            !attempts.values.contains(where: \.hasProcess)
         else { return }
         control.hasWoundDown = true
         loop.send(.cancel(.root))
@@ -219,9 +222,9 @@ extension WorkflowRunner {
 
     /// Records the end of a pause. Its source is that of the resume, or of the request to end the run.
     func noteResumption() {
-        let isAsked = !control.resume(by: "")
-        if !isAsked { unfreeze() }
-        let source = (isAsked ? control.resumer : nil) ?? requester
+        let resumer = control.takeResume()
+        if resumer == nil { unfreeze() }
+        let source = resumer ?? requester
         recorder.record(.runResumed(source: source))
         hasResumed = true
     }

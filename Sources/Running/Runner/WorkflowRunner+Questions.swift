@@ -52,8 +52,8 @@ extension WorkflowRunner {
         guard parts.terminal.canAsk else {
             state.noteFailure(
                 of: row, .condition,
-                "needs a yes to \(Phrase.quoted(question)), and there is no terminal to ask on; "
-                    + "`--yes` gives it")
+                "\(Phrase.quoted(question)) needs an answer, and there is no terminal to ask on; "
+                    + "`--yes` answers yes")
             return loop.send(.decided(OperationID(row), .fail))
         }
         parts.terminal.ask("\(plan.nodes[row].id): \(question)", about: row) { [weak self] isYes in

@@ -8,9 +8,10 @@ struct ControlState {
     var jobs: Int
     /// True from the request of a pause until its end is requested.
     private(set) var isPaused = false
-    /// The sources of the last pause and of its end; nil until an end was requested.
+    /// The source of the last pause.
     private(set) var pauser = ""
-    private(set) var resumer: String?
+    /// The sources of the requested ends of pauses that are still to be handled, oldest first.
+    private var resumers: [String] = []
     /// True if running steps are frozen as long as the pause lasts.
     var isFrozen = false
     /// True once the whole run has been requested to end.
@@ -34,7 +35,15 @@ struct ControlState {
     mutating func resume(by source: String) -> Bool {
         guard isPaused else { return false }
         isPaused = false
-        resumer = source
+        resumers.append(source)
         return true
+    }
+
+    /// Handles the end of a pause. Returns the source of the request for it; nil if something else has ended the pause,
+    /// such as a cancel of the run.
+    mutating func takeResume() -> String? {
+        guard resumers.isEmpty else { return resumers.removeFirst() }
+        isPaused = false
+        return nil
     }
 }

@@ -115,6 +115,8 @@ package enum Phrase {
         return shown.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
 
-    /// "1 step", "3 steps".
-    package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+    /// "1 step", "3 steps"; nil for `plural` adds an s.
+    package static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
+        "\(number) \(number == 1 ? noun : plural ?? "\(noun)s")"
+    }
 }

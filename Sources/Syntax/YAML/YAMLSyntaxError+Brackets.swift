@@ -65,7 +65,7 @@ extension YAMLSyntaxError {
     func colonBeforeBracket(_ line: SourceLine) -> Finding {
         let end = min(offset + 1, line.range.upperBound)
         guard let value = flowValueStart(line, from: line.range.lowerBound) else {
-            return Finding(message: "a blank is missing after the `:`", range: offset..<end)
+            return Finding(message: "a space is missing after the `:`", range: offset..<end)
         }
         let isInMapping = innermostOpenBracket(in: line.source).map { line.source[$0] == UInt8(ascii: "{") } == true
         let before = line.source[line.range.lowerBound..<value].last { !SourceLine.isBlank($0) }
@@ -77,9 +77,9 @@ extension YAMLSyntaxError {
         }
         let text = flowValueEnd(line, from: end).map { line.string(end..<$0) } ?? ""
         return Finding(
-            message: "a blank is missing after the `:`", range: value..<end,
+            message: "a space is missing after the `:`", range: value..<end,
             fix: .init(
-                text.isEmpty ? "write a blank after the `:`" : "write `\(line.string(value..<offset)): \(text)`",
+                text.isEmpty ? "write a space after the `:`" : "write `\(line.string(value..<offset)): \(text)`",
                 edits: [.init(range: SourceRange(end..<end), replacement: " ")]))
     }
 

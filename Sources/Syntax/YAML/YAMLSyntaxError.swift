@@ -185,7 +185,7 @@ extension YAMLSyntaxError {
             // These have another meaning at the start of a value, or none.
             let isOdd = "|>@`%*&!".utf8.contains(line.source[colon + 1])
             return Finding(
-                message: "a blank is missing after the `:`", range: text,
+                message: "a space is missing after the `:`", range: text,
                 fix: isOdd
                     ? .init("write `\(key): `, and quote a text that begins with `\(value.prefix(1))`")
                     : .init(

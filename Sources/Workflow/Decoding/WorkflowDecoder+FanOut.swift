@@ -59,7 +59,7 @@ extension WorkflowDecoder {
         guard entry.value.kind == .sequence else {
             return decodeDynamicLoop(entry, variable: name, label: label, limit: limit)
         }
-        guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item") else { return nil }
+        guard checkSize(entry.value.count, limit: limit, of: entry, noun: "item", plural: "items") else { return nil }
         if entry.value.count == 0 {
             report(
                 .emptyList, "`for-each` has no items, so nothing runs", at: entry.value, severity: .warning,
@@ -216,10 +216,10 @@ extension WorkflowDecoder {
     }
 
     private mutating func checkSize(
-        _ size: Int, limit: Int, of entry: MappingReader.Entry, noun: String = "instance"
+        _ size: Int, limit: Int, of entry: MappingReader.Entry, noun: String = "copy", plural: String = "copies"
     ) -> Bool {
         guard size > limit else { return true }
-        let found = size == .max ? "more instances than can be counted" : Phrase.count(size, noun)
+        let found = size == .max ? "more copies than can be counted" : Phrase.count(size, noun, plural: plural)
         let isRaisable = size <= FanOut.largestLimit
         report(
             .fanOutTooLarge, "\(Phrase.quoted(entry.key.text)) makes \(found), more than the limit of \(limit)",

@@ -210,7 +210,7 @@ extension WorkflowDecoder {
         // These have another meaning at the start of a value, or none.
         let value = "|>@`%*&!#".utf8.contains(first) ? Self.quoted(parts[1]) : parts[1]
         report(
-            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place): a blank is missing after the `:`",
+            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place): a space is missing after the `:`",
             at: entry.key, fix: replacing(entry.key, by: "\(parts[0]): \(value)"))
         return true
     }

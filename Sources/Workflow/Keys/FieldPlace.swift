@@ -63,7 +63,7 @@ package enum FieldPlace: String, CaseIterable, Sendable {
     private static let parameterFields = [
         Field("type", .parameterType, "What kind of value it is. Default string."),
         Field("default", .literal, "The value where the caller gives none."),
-        Field("required", .flag, "Whether the caller has to give it. Default false."),
+        Field("required", .flag, "If true, the caller has to give it. Default false."),
         Field(
             "env", .variable,
             """
@@ -117,6 +117,6 @@ package enum FieldPlace: String, CaseIterable, Sendable {
 
     private static let dotenvFileFields = [
         Field("path", .path, "The file, relative to the workflow file's folder."),
-        Field("optional", .flag, "Whether the file may be absent. Default false."),
+        Field("optional", .flag, "If true, the file may be absent. Default false."),
     ]
 }

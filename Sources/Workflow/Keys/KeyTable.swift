@@ -17,48 +17,46 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .name:
             .init(
                 "name", in: [.top, .member], .text, "A label for people; the id is the key in the map.",
-                atTop: "What the workflow is called in the log.")
+                atTop: "The name of the workflow in the log.")
         case .description:
-            .init("description", in: [.top, .member, .template], .text, "What it is for; shown by `flowrun list`.")
+            .init("description", in: [.top, .member, .template], .text, "Its purpose; shown by `flowrun list`.")
         case .default:
             .init(
                 "default", in: .top, .stepIDs,
                 """
-                What runs where the command line names no step: ids of steps and groups, as on the command line. \
-                Without it everything runs that is not `manual`.
+                The steps and groups that run if the command line names none: ids, as on the command line. Without \
+                it everything runs that is not `manual`.
                 """)
         case .manual:
             .init(
                 "manual", in: .member, .flag,
                 """
-                Whether this runs only when it is named on the command line or by `default`, or something that runs \
+                If true, this runs only when it is named on the command line or by `default`, or something that runs \
                 needs it.
                 """)
         case .needs:
             .init(
                 "needs", in: .member, .needs, ofWhole: true, inDefinition: true,
                 """
-                What has to end before this starts: a list of ids that have to succeed, or a map from id to the end \
-                it wants. Names a sibling, or a sibling of an enclosing group.
+                The steps and groups that have to end before this starts: a list of ids that have to succeed, or a \
+                map from id to the end it wants. Names a sibling, or a sibling of an enclosing group.
                 """)
         case .if:
             .init(
                 "if", in: .member, .condition, ofWhole: true, inDefinition: true,
                 """
-                A condition, as an expression without braces. Where it is false this is skipped, and what needs it \
-                runs all the same. With success(), failure(), always() or cancelled() it also decides what a failed \
-                need means.
+                A condition, as an expression without braces. If it is false this is skipped; what needs it still \
+                runs. With success(), failure(), always() or cancelled() it also decides what a failed need means.
                 """)
         case .require:
             .init(
                 "require", in: [.top, .member, .template], .requirements,
                 """
-                What has to hold when this starts, a list of conditions. One that is false fails it with the \
-                message.
+                Conditions that have to hold when this starts. One that is false fails it with the message.
                 """,
                 atTop: """
-                    What has to hold before anything starts, a list of conditions. One that is false fails the run \
-                    with the message.
+                    Conditions that have to hold before anything starts. One that is false fails the run with the \
+                    message.
                     """)
         case .confirm:
             .init(
@@ -78,19 +76,19 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
             .init(
                 "with", in: .use, .arguments,
                 """
-                What the parameters of the body are given, by their names. Texts may hold expressions; a list \
-                parameter takes a list, or one expression.
+                Values for the parameters of the body, by name. Texts may hold expressions; a list parameter takes a \
+                list, or one expression.
                 """)
         case .params:
             .init(
                 "params", in: [.top, .template], .params,
                 """
-                What `with` gives values to. Each is an environment variable of the steps, and `params.NAME` in \
-                expressions.
+                The parameters that `with` gives values to. Each is an environment variable of the steps, and \
+                `params.NAME` in expressions.
                 """,
                 atTop: """
-                    What the caller may give with --param. Each is an environment variable of all steps, and \
-                    `params.NAME` in expressions.
+                    The parameters that the caller may set with --param. Each is an environment variable of all \
+                    steps, and `params.NAME` in expressions.
                     """)
         case .vars:
             .init(
@@ -107,7 +105,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .secrets:
             .init(
                 "secrets", in: [.top, .step], .secretUses, inDefinition: true,
-                "Which of the workflow's secrets the step sees, as environment variables of the same names.",
+                "The workflow's secrets that the step sees, as environment variables of the same names.",
                 topType: .secrets,
                 atTop: """
                     Values that no output ever shows, and where each comes from. A step sees those that its own \
@@ -131,8 +129,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .envPolicy:
             .init(
                 "env-policy", in: [.top, .defaults, .step], .envPolicy, inDefinition: true,
-                "What the step gets of flowrun's own environment.",
-                atTop: "What steps get of flowrun's own environment. Default inherit.")
+                "The part of flowrun's own environment that the step gets.",
+                atTop: "The part of flowrun's own environment that steps get. Default inherit.")
         case .dotenv:
             .init(
                 "dotenv", in: [.top, .step, .group, .template], .dotenv, inDefinition: true,
@@ -141,14 +139,14 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 `env` wins over both.
                 """)
         case .defaults:
-            .init("defaults", in: .top, .defaults, "What every step has that does not say otherwise.")
+            .init("defaults", in: .top, .defaults, "Settings of every step that does not set its own.")
         case .shell:
             .init(
                 "shell", in: [.defaults, .step, .group, .template], .shell, handedDown: true, inDefinition: true,
                 """
-                What reads `run` scripts: `bash` (the default; -eo pipefail, no profiles), `sh` (-e), another \
-                program (called with -c SCRIPT), or a list of arguments to which the script is appended. Groups hand \
-                it on to their members.
+                The program that reads `run` scripts: `bash` (the default; -eo pipefail, no profiles), `sh` (-e), \
+                another program (called with -c SCRIPT), or a list of arguments to which the script is appended. \
+                Groups hand it on to their members.
                 """)
         case .workingDirectory:
             .init(
@@ -159,33 +157,33 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .stdin:
             .init(
                 "stdin", in: .step, .scalar, inDefinition: true,
-                "What the step reads, such as ${{ previous.stdout }}. Default: nothing.")
+                "The standard input of the step, such as ${{ previous.stdout }}. Default: nothing.")
         case .streams:
             .init(
                 "streams", in: [.defaults, .step], .streams, inDefinition: true,
                 """
-                Whether the standard output and standard error of the step reach the log together or separately. \
-                Default together.
+                The way of the step's standard output and standard error to the log: `together` or `separate`. Default \
+                together.
                 """)
         case .detach:
             .init(
                 "detach", in: .step, .flag, inDefinition: true,
                 """
-                Whether what the first process of the step leaves behind is left alone. It may outlive the run, and \
-                nothing of it reaches the log. Default false.
+                If true, processes that outlive the first one are left alone. They may outlive the run, and nothing \
+                of them reaches the log. Default false.
                 """)
         case .interactive:
             .init(
                 "interactive", in: .step, .flag, inDefinition: true,
                 """
-                Whether the step has the terminal for itself, one such step at a time. Nothing that it writes \
+                If true, the step has the terminal for itself, one such step at a time. Nothing that it writes \
                 reaches the log. Default false.
                 """)
         case .log:
             .init(
                 "log", in: [.top, .step], .log,
-                "How the output of the step is shown. What is recorded does not change.",
-                atTop: "How the output of steps is shown. What is recorded does not change.")
+                "The view of the step's output. The record of the run does not change.",
+                atTop: "The view of the output of steps. The record of the run does not change.")
         case .outputs:
             .init(
                 "outputs", in: [.top, .step, .group, .template], .groupOutputs, inDefinition: true,
@@ -237,19 +235,19 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
             .init(
                 "continue-on-error", in: .member, .flag,
                 """
-                Whether a failure or timeout is only listed: it fails neither the enclosing group nor the run, and \
+                If true, a failure or timeout is only listed: it fails neither the enclosing group nor the run, and \
                 satisfies the list form of `needs`. Default false.
                 """)
         case .pools:
             .init(
                 "pools", in: .top, .pools,
-                "What there is a limited number of, by name. Steps take from it with `pool`.")
+                "Named resources with a limited number of units. Steps take units with `pool`.")
         case .pool:
             .init(
                 "pool", in: .step, .poolRequests,
                 """
-                What the step takes from `pools` while it runs: names with so many units each, or a name or a list \
-                of names for one unit of each.
+                The units that the step takes from `pools` while it runs: names with a number of units each, or a \
+                name or a list of names for one unit of each.
                 """)
         case .mutex:
             .init(
@@ -293,7 +291,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .maxItems:
             .init(
                 "max-items", in: .member, .instanceLimit, ofWhole: true,
-                "How many copies a fan-out may make. Default 1000.")
+                "The largest number of copies that a fan-out may make. Default 1000.")
         case .maxParallel:
             .init(
                 "max-parallel", in: [.top, .member, .template], .count, ofWhole: true,
@@ -301,17 +299,17 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 How many steps of the group may run at once; with `matrix` or `for-each`, how many copies may be in \
                 progress.
                 """,
-                atTop: "How many steps may run at once, beside the limit of -j.",
-                ofStep: "How many copies may be in progress at once. Only with `matrix` or `for-each`.")
+                atTop: "The largest number of steps that run at once, within the limit of -j.",
+                ofStep: "The largest number of copies in progress at once. Only with `matrix` or `for-each`.")
         case .failFast:
             .init(
                 "fail-fast", in: [.top, .member, .template], .failFast, ofWhole: true,
                 """
-                What the failure of a member does to the others. Default: what the nearest enclosing group says, \
-                false at the top.
+                The effect of a failed member on the others. Default: that of the nearest enclosing group, false at \
+                the top.
                 """,
-                atTop: "What a failure does to the rest of the run. Default false.",
-                ofStep: "What the failure of one copy does to the others. Only with `matrix` or `for-each`.")
+                atTop: "The effect of a failure on the rest of the run. Default false.",
+                ofStep: "The effect of a failed copy on the others. Only with `matrix` or `for-each`.")
         case .order:
             .init(
                 "order", in: [.top, .group, .template], .order,

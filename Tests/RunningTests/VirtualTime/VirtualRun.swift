@@ -18,7 +18,7 @@ final class VirtualRun {
 
     /// `text` is the file without its first line, `version: 1`; `spoil` does to the plan what no planner would.
     init(
-        _ text: String, jobs: Int = 4, startsPaused: Bool = false,
+        _ text: String, jobs: Int = 4, startsPaused: Bool = false, past: PastResults? = nil,
         _ behave: @escaping (String, Int) -> FakeSpawner.Behaviour = { _, _ in FakeSpawner.Behaviour() },
         mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }, spoil: (inout Plan) -> Void = { _ in }
     ) throws {
@@ -32,6 +32,7 @@ final class VirtualRun {
         options.jobs = jobs
         options.run = "virtual"
         options.startsPaused = startsPaused
+        options.past = past
         spawner = FakeSpawner(clock, behave)
         fileReader = FakeFileReader(clock)
         runner = WorkflowRunner(
@@ -64,6 +65,14 @@ final class VirtualRun {
     }
 
     var events: [RunEvent] { log.events }
+
+    /// The results with which a run that resumes this one begins.
+    var results: PastResults {
+        var record = PastRecord(outputReads: [])
+        record.beginRun()
+        for event in events { record.note(event.kind) }
+        return PastResults(run: "earlier", origin: "earlier", record)
+    }
 
     /// Called with each event when it has been noted.
     var whenReported: (RunEvent) -> Void {
