@@ -1,4 +1,4 @@
-# The ways in: build, demo, test, alone, schema, proof, torture, interface, bench, install. SwiftPM does the building.
+# The ways in: build, demo, test, alone, schema, proof, torture, interface, count, bench, install. SwiftPM builds.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -30,13 +30,13 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test alone schema proof torture interface bench install clean
+.PHONY: build demo test alone schema proof torture interface count bench install clean
 
 build:
 	@.ci/setup
 	@mkdir -p $(dir $(ORDER)) && touch $(ORDER)
 	$(COMPILE)
-	@if [ ! -s $(ORDER) ]; then \
+	@if [ -n "$(ORDER_FLAGS)" ] && [ ! -s $(ORDER) ]; then \
 	    if $(PYTHON) Tests/Scripts/start_order.py $(BINARY) > $(ORDER).new; then \
 	        mv $(ORDER).new $(ORDER) && rm $(BINARY) && $(COMPILE); \
 	    else echo "build: a start takes a fifth longer, since its order could not be seen"; fi; fi
@@ -109,6 +109,11 @@ torture: build
 interface:
 	$(SWIFT) build --target AsyncOperations
 	$(PYTHON) Tests/Scripts/public_interface.py .build/debug/Modules
+
+# Instructions and system calls, which do not depend on the machine's load, against a table. UPDATE=1 writes the table.
+count: build
+	@.ci/setup proof
+	$(PYTHON) Tests/Benchmarks/count.py $(if $(UPDATE),--update)
 
 bench: build
 	$(PYTHON) Tests/Benchmarks/bench.py

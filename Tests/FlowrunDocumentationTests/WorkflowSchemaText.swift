@@ -31,7 +31,11 @@ enum WorkflowSchemaText {
     private static func lines(ofPlace name: String) throws -> [[String]] {
         let place = try required(KeyPlace.allCases.first { "\($0)" == name }, name)
         return try place.keys.map {
-            try property($0.spelling, $0.definition.type(in: place), $0.definition.documentation(in: place))
+            let (definition, type) = ($0.definition, $0.definition.type(in: place))
+            let limits = "{ \"minimum\": \(definition.range.lowerBound), \"maximum\": \(definition.range.upperBound) }"
+            return try property(
+                $0.spelling, type, definition.documentation(in: place),
+                limits: type == .wholeNumber ? ", \(limits)" : "")
         }
     }
 
@@ -39,13 +43,15 @@ enum WorkflowSchemaText {
         try required(FieldPlace(rawValue: name), name).fields.map { try property($0.word, $0.type, $0.documentation) }
     }
 
-    private static func property(_ word: String, _ type: KeyType, _ documentation: String) throws -> [String] {
+    private static func property(
+        _ word: String, _ type: KeyType, _ documentation: String, limits: String = ""
+    ) throws -> [String] {
         let title = word.prefix(1).uppercased() + word.dropFirst().replacing("-", with: " ")
         return [
             "\(try quoted(word)): {",
             "  \"title\": \(try quoted(title)),",
             "  \"description\": \(try quoted(documentation)),",
-            "  \"allOf\": [{ \"$ref\": \"#/definitions/\(type.rawValue)\" }]",
+            "  \"allOf\": [{ \"$ref\": \"#/definitions/\(type.rawValue)\" }\(limits)]",
             "}",
         ]
     }

@@ -67,7 +67,7 @@ struct DefinitionTests {
         case .platforms: ("[linux]", "[linux, macos]")
         case .matrix: ("{ x: [1] }", "{ x: [2] }")
         case .items: ("[1]", "[2]")
-        case .instanceLimit, .count: ("5", "6")
+        case .wholeNumber: ("5", "6")
         case .failFast: ("false", "true")
         default: nil
         }

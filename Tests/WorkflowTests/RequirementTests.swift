@@ -9,7 +9,7 @@ struct `What a start requires` {
         #expect(checked.diagnostics.isEmpty)
         let requirements = checked.node("a")?.settings?.requirements ?? []
         #expect(requirements.map(\.condition.text) == ["params.a == 'b'", "true"])
-        #expect(checkStep("run: x\nconfirm: Really?").node("a")?.settings?.confirmation == "Really?")
+        #expect(checkStep("run: x\nconfirm: Really?").node("a")?.settings?[.confirm] == "Really?")
     }
 
     @Test func `belongs to steps, groups, files and templates`() {

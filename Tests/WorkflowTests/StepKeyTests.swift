@@ -69,7 +69,7 @@ struct `A step's keys` {
         }
         #expect(input.expression?.text == "steps.b.stdout")
         #expect(settings.environmentPolicy == .clean && settings.log == .quiet)
-        #expect(settings.streams == .separate)
+        #expect(settings[.streams] == OutputStreams.separate)
         #expect(settings.platforms == [.linux, .arm64])
         #expect(settings.workingDirectory != nil && settings.workingDirectory?.literal == nil)
         #expect(settings.env.map { $0.value?.literal } == [nil, "plain"])

@@ -41,12 +41,13 @@ struct `A workflow file` {
         let workflow = try #require(checked.workflow)
         #expect(workflow.name == "release" && workflow.description == "builds and ships")
         let defaults = try #require(workflow.defaults)
-        #expect(defaults.shell == .sh && defaults.workingDirectory == "src")
-        #expect(defaults.timeout?.duration == .seconds(600) && defaults.grace == .zero)
-        #expect(defaults.killSignal == .int)
+        #expect(defaults[.shell] == Shell.sh && defaults.workingDirectory == "src")
+        #expect(defaults.timeout?.duration == .seconds(600) && defaults[.grace] == Duration.zero)
+        #expect(defaults[.killSignal] == KillSignal.int)
 
         let top = try #require(workflow[.root].settings)
-        #expect(top.timeout?.duration == .seconds(7200) && top.maxParallel == 8 && top.failFast == .drain)
+        #expect(
+            top.timeout?.duration == .seconds(7200) && top[.maxParallel] == 8 && top[.failFast] == FailFastWord.drain)
         #expect(top.isSequence && top.name == nil)
         #expect(
             top.env == [
@@ -70,8 +71,8 @@ struct `A workflow file` {
         }
         #expect(workflow.needs(of: link).map { "\($0.name) \($0.kind)" } == ["compile ok"])
         let settings = try #require(link.settings)
-        #expect(settings.timeout?.duration == .seconds(5400) && settings.grace == .milliseconds(250))
-        #expect(settings.killSignal == .hup && settings.shell == Shell(arguments: ["zsh", "-c"]))
+        #expect(settings.timeout?.duration == .seconds(5400) && settings[.grace] == Duration.milliseconds(250))
+        #expect(settings[.killSignal] == KillSignal.hup && settings[.shell] == Shell(arguments: ["zsh", "-c"]))
         #expect(settings.workingDirectory == "out" && settings.continueOnError)
         #expect(try #require(checked.node("lint")).settings == nil)
     }

@@ -64,6 +64,7 @@ extension NeedResolver {
 
     mutating func unresolved(_ need: Need, of row: Int) -> Diagnostic {
         let scope = workflow.nodes[row].parent.row
+        // An id that exists beats a near one: the name is right, and the place is what the user has to learn about.
         let meant = dotted(need.name, from: scope) ?? hook(named: need.name, from: scope) ?? elsewhere(need.name)
         if let inside = meant, isInSameBody(inside, as: row) {
             return acrossHook(need, inside, of: row) ?? insideGroup(need, inside, of: row)

@@ -187,10 +187,13 @@ final class SharedCommand {
         if let remaining = ending.remaining {
             return .failure(failure(.lost, StepError(losing: remaining).message))
         }
+        guard !hasTimedOut else {
+            return .failure(failure(.timeout, "timed out after \((timeout ?? .zero).asWritten)"))
+        }
+        // As for a step: output that is lost comes before the status.
+        if let error = StepError(ofOutput: ending) { return .failure(failure(.output, error.message)) }
         let kind = definition.command?.kind ?? .string
         switch ending.status {
-        case _ where hasTimedOut:
-            return .failure(failure(.timeout, "timed out after \((timeout ?? .zero).asWritten)"))
         case _ where output.captured?.isOverfull == true:
             return .failure(failure(.output, OutputDeclaration.Kind.excess(of: "it").message))
         case .exited(0): break
@@ -199,7 +202,6 @@ final class SharedCommand {
         case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
         case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
         }
-        if let error = StepError(ofOutput: ending) { return .failure(failure(.output, error.message)) }
         do {
             let bytes = output.captured?.bytes ?? []
             return .success(

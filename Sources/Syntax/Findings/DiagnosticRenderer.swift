@@ -2,12 +2,15 @@ internal import Basics
 
 /// Draws findings: the place, what was found, the line with carets, the places that explain it, the fix.
 ///
-///     release.yml:7:13: error[FR0203]: unknown dependency `compil`
-///       7 |     needs: [compil]
+///     release.yml:6:13: error[FR0203]: unknown dependency `compil`
+///       6 |     needs: [compil]
 ///         |             ^^^^^^
-///       note: did you mean `compile`, declared at release.yml:3:5?
+///       note: release.yml:3:3: did you mean `compile`, declared here?
+///       3 |   compile: { run: make }
+///         |   ^^^^^^^
+///       fix: replace `compil` by `compile`
 ///
-/// The only code that draws source. Knows nothing of terminals except whether to use colours.
+/// The only code that draws source. The caller decides about colours.
 package struct DiagnosticRenderer: Sendable {
     private let style: DiagnosticStyle
 

@@ -4,7 +4,8 @@ extension WorkflowDecoder {
     /// `matrix` or `for-each`, with the keys that are valid only together with one of them.
     mutating func decodeFanOut(_ reader: borrowing MappingReader, in place: KeyPlace) -> FanOut? {
         guard place == .step || place == .group || place == .use else { return nil }
-        let limit = count(reader.take(.maxItems), limit: FanOut.largestLimit) ?? FanOut.defaultLimit
+        let limit =
+            wholeNumber(reader.take(.maxItems), in: WorkflowKey.maxItems.definition.range) ?? FanOut.defaultLimit
         let (matrix, loop) = (reader.take(.matrix), reader.take(.forEach))
         if let matrix, let loop {
             report(

@@ -78,27 +78,24 @@ extension WorkflowDecoder {
         }
     }
 
-    /// A whole number from 1 to `limit`.
-    mutating func count(_ entry: MappingReader.Entry?, limit: Int = 1_000_000) -> Int? {
+    /// A number of units.
+    mutating func count(_ entry: MappingReader.Entry?) -> Int? { wholeNumber(entry, in: 1...1_000_000) }
+
+    /// A whole number in decimal digits.
+    mutating func wholeNumber(_ entry: MappingReader.Entry?, in range: ClosedRange<Int>) -> Int? {
         guard let entry else { return nil }
         let value = entry.value
-        let expected = "a whole number from 1 to \(limit)"
-        let digits = value.text
-        guard value.type == .int, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-            if value.type == .int || value.type == .float {
-                reportValue(entry, expected: expected)
-            } else if value.type == .string, Int(digits) != nil {
-                reportType(entry, expected: "\(expected) without quotes", fix: replacing(value, by: digits))
-            } else {
-                reportType(entry, expected: expected)
-            }
-            return nil
-        }
-        guard let number = Int(digits), (1...limit).contains(number) else {
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        let number = Int(value.text)
+        switch value.type {
+        case .int, .float:
+            if value.type == .int, let number, range.contains(number), !value.text.hasPrefix("+") { return number }
             reportValue(entry, expected: expected)
-            return nil
+        case .string where number != nil:
+            reportType(entry, expected: "\(expected) without quotes", fix: replacing(value, by: value.text))
+        default: reportType(entry, expected: expected)
         }
-        return number
+        return nil
     }
 
     /// A number, fractions allowed.

@@ -61,12 +61,13 @@ extension WorkflowDecoder {
         case .poolRequests: Self.unlessEmpty(poolRequests(entry))
         case .mutexes: Self.unlessEmpty(mutexRequests(entry))
         case .platforms: Self.unlessEmpty(platforms(entry))
-        case .count: count(entry)
+        case .wholeNumber where key == .maxItems: nil
+        case .wholeNumber: wholeNumber(entry, in: key.definition.range)
         case .failFast: failFast(entry)
         case .order: sequenceRange(entry)
         case .undoes: undoneSteps(entry)
         // Together, as the fan-out.
-        case .matrix, .items, .variable, .label, .instanceLimit: nil
+        case .matrix, .items, .variable, .label: nil
         // Of keys that are read elsewhere, or of words below a key.
         case .version, .stepIDs, .needs, .condition, .bodyName, .arguments, .params, .secrets, .run, .defaults, .size,
             .pools, .templates, .steps, .hook, .attempts, .factor, .share, .retryReasons, .parameterType, .scalars,
@@ -168,7 +169,7 @@ extension WorkflowDecoder {
                 at: entry.value, fix: .init("write a longer one, or remove it"))
         }
         return Retry(
-            attempts: count(fields.take("attempts"), limit: Self.attemptLimit) ?? 1, delay: delay ?? .zero,
+            attempts: wholeNumber(fields.take("attempts"), in: 1...Self.attemptLimit) ?? 1, delay: delay ?? .zero,
             backoff: decimal(fields.take("backoff"), from: 1, to: 1000) ?? 1, maxDelay: longest,
             jitter: decimal(fields.take("jitter"), from: 0, to: 1) ?? 0, reasons: retryReasons(fields.take("when")),
             deadline: timeLimit(fields.take("deadline")), range: entry.key.range)

@@ -45,7 +45,7 @@ package enum FieldPlace: String, CaseIterable, Sendable {
     }
 
     private static let retryFields = [
-        Field("attempts", .attempts, "How many attempts there may be, the first included."),
+        Field("attempts", .attempts, "The largest number of attempts, the first included."),
         Field("delay", .grace, "The time before the second attempt. Default 0s."),
         Field(
             "backoff", .factor, "What the delay is multiplied by from attempt to attempt. Default 1."),

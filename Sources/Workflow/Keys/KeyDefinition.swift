@@ -12,6 +12,8 @@ package struct KeyDefinition: Sendable {
     package let isInDefinition: Bool
     /// True if the key of a fan-out belongs to the whole of it, false if it belongs to each instance.
     package let isOfWhole: Bool
+    /// The least and the greatest value of a whole number.
+    package let range: ClosedRange<Int>
     private let type: KeyType
     private let topType: KeyType?
     private let stepType: KeyType?
@@ -21,12 +23,14 @@ package struct KeyDefinition: Sendable {
 
     /// `type` and `text` apply to all places that have none of their own.
     init(
-        _ word: StaticString, in places: KeyPlaces, _ type: KeyType, handedDown: Bool = false,
-        ofWhole: Bool = false, inDefinition: Bool = false, _ text: StaticString, topType: KeyType? = nil,
+        _ word: StaticString, in places: KeyPlaces, _ type: KeyType, range: ClosedRange<Int> = 1...1_000_000,
+        handedDown: Bool = false, ofWhole: Bool = false, inDefinition: Bool = false, _ text: StaticString,
+        topType: KeyType? = nil,
         atTop topText: StaticString? = nil, stepType: KeyType? = nil, ofStep stepText: StaticString? = nil
     ) {
         self.word = word
         self.places = places
+        self.range = range
         isHandedDown = handedDown
         isOfWhole = ofWhole
         isInDefinition = inDefinition
@@ -99,7 +103,7 @@ package enum KeyType: String, CaseIterable, Sendable {
     case version, text, stepIDs, flag, needs, condition, requirements, question, bodyName, arguments, params, vars
     case secrets, secretUses, run, environment, envPolicy, dotenv, defaults, shell, folder, scalar, streams, log
     case groupOutputs, stepOutputs, size, duration, grace, signal, retry, pools, poolRequests, mutexes, platforms
-    case matrix, items, variable, label, instanceLimit, count, failFast, order, undoes, templates, steps, hook
+    case matrix, items, variable, label, wholeNumber, failFast, order, undoes, templates, steps, hook
     // Only of the words below a key.
     case attempts, factor, share, retryReasons, parameterType, scalars, path, outputType
     case outputSource, literal

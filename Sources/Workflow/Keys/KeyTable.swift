@@ -290,11 +290,11 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .maxItems:
             .init(
-                "max-items", in: .member, .instanceLimit, ofWhole: true,
+                "max-items", in: .member, .wholeNumber, range: 1...100_000, ofWhole: true,
                 "The largest number of copies that a fan-out may make. Default 1000.")
         case .maxParallel:
             .init(
-                "max-parallel", in: [.top, .member, .template], .count, ofWhole: true,
+                "max-parallel", in: [.top, .member, .template], .wholeNumber, ofWhole: true,
                 """
                 How many steps of the group may run at once; with `matrix` or `for-each`, how many copies may be in \
                 progress.

@@ -53,7 +53,7 @@ package struct FanOut: Sendable {
     /// The largest number of instances without `max-items`.
     package static let defaultLimit = 1000
     /// The largest value of `max-items`.
-    package static let largestLimit = 100_000
+    package static let largestLimit = WorkflowKey.maxItems.definition.range.upperBound
 
     /// One instance of the node.
     package struct Instance: Sendable {

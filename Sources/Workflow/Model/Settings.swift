@@ -57,16 +57,10 @@ package final class Settings: Sendable {
     /// In file order; a later `dotenv` file or `env` entry wins.
     package var env: [EnvironmentEntry] { self[.env] ?? [] }
     package var dotenv: [DotenvFile] { self[.dotenv] ?? [] }
-    package var shell: Shell? { self[.shell] }
     package var workingDirectory: Template? { self[.workingDirectory] }
     /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
     package var timeout: TimeLimit? { self[.timeout] }
-    package var grace: Duration? { self[.grace] }
-    package var killSignal: KillSignal? { self[.killSignal] }
     package var continueOnError: Bool { keys.contains(.continueOnError) }
-    package var maxParallel: Int? { self[.maxParallel] }
-    /// nil if it is not set here: then the nearest enclosing group that sets it decides.
-    package var failFast: FailFastWord? { self[.failFast] }
     package var isSequence: Bool { keys.contains(.order) }
     /// The place of `order: sequence`; nil for a parallel group.
     package var orderRange: SourceRange? { self[.order] }
@@ -76,8 +70,6 @@ package final class Settings: Sendable {
     package var condition: Expression? { self[.if] }
     /// The conditions that have to hold at the start, in file order.
     package var requirements: [Requirement] { self[.require] ?? [] }
-    /// The question that has to be confirmed before the start; nil for none.
-    package var confirmation: String? { self[.confirm] }
     package var retry: Retry? { self[.retry] }
     /// In file order.
     package var outputs: [OutputDeclaration] { self[.outputs] ?? [] }
@@ -108,8 +100,6 @@ package final class Settings: Sendable {
     package var isInteractive: Bool { keys.contains(.interactive) }
     /// For a step or group in a hook: the members of the hook's body that it undoes; nil if it is not set.
     package var undoes: [StepReference]? { self[.undoes] }
-    /// nil if it is not set here.
-    package var streams: OutputStreams? { self[.streams] }
     /// `vars`, in file order.
     package var sharedValues: [SharedValue] { self[.vars] ?? [] }
 }
