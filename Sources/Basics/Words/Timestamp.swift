@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A wall-clock time as RFC 3339 in UTC, `2026-01-31T23:59:59.123456Z`, without a calendar library.
 package enum Timestamp {
     /// Returns the time to the second and without the zone: `2026-01-31T23:59:59`. gmtime(3) would read the zone
@@ -75,5 +77,21 @@ package enum Timestamp {
     private static func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+/// The system's wall clock, in time since 1970. It jumps when it is set.
+package enum WallClock {
+    package static var microseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+
+    /// The time of the last change of a file in an open folder, or of a link there; nil if there is none.
+    package static func lastChange(of name: String, in folder: Int32) -> Duration? {
+        var status = stat()
+        guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
+        return .seconds(status.st_mtim.tv_sec) + .nanoseconds(status.st_mtim.tv_nsec)
     }
 }

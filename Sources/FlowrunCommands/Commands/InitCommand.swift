@@ -97,7 +97,7 @@ struct InitCommand {
             draft,
             { path in
                 let written = path.map { "wrote `\($0)`" } ?? "converted"
-                var lines = ["\(written): \(Phrase.count(count, "step")) from `\(source)`"]
+                var lines = ["\(written): \(count.counted("step")) from `\(source)`"]
                 if !unfinished.isEmpty {
                     lines.append("to be filled in: \(unfinished.joined(separator: ", "))")
                 }

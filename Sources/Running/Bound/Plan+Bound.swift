@@ -1,3 +1,4 @@
+internal import Basics
 package import Planning
 internal import Processes
 internal import Scheduling
@@ -86,7 +87,7 @@ extension Plan {
         case .atMost(let bound):
             guard bound > deadline else { return nil }
             message =
-                "a run can take \(bound.asWritten) with \(Phrase.count(jobs, "job")), "
+                "a run can take \(bound.asWritten) with \(jobs.counted("job")), "
                 + "more than the deadline of \(deadline.asWritten)"
             fix = "shorten the limits that `flowrun plan` shows, or give the workflow a `timeout`"
         case .none(let reason):

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import RunLog
 internal import Syntax
@@ -105,7 +106,7 @@ extension RunSecrets {
                 secret, "\(place) has more than \(sizeLimit >> 10) KiB, too much for a variable of a step")
         }
         guard bytes.count >= SecretForms.minimum else {
-            let found = bytes.isEmpty ? "is empty" : "has \(Phrase.count(bytes.count, "byte"))"
+            let found = bytes.isEmpty ? "is empty" : "has \(bytes.count.counted("byte"))"
             throw SecretError(
                 secret,
                 """

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// One finding about a text: its place, what was found, what would be accepted, and the fix.
 ///
 /// Messages start lower-case, quote user text in backticks and end without a full stop.
@@ -107,5 +109,97 @@ extension [Diagnostic] {
         enumerated()
             .sorted { ($0.element.range.start, $0.offset) < ($1.element.range.start, $1.offset) }
             .map(\.element)
+    }
+}
+
+extension Diagnostic.Fix {
+    /// Removes an item from a YAML list, with its comma or its line; has no edit if the file writes the list in
+    /// another form.
+    package static func removingItem(
+        at range: SourceRange, in file: SourceFile, _ description: String
+    ) -> Diagnostic.Fix {
+        let file = file.file(at: range.lowerOffset)
+        let bytes = file.bytes
+        var before = range.lowerOffset - file.start
+        var end = range.upperOffset - file.start
+        while before > 0, bytes[before - 1] == 0x20 { before -= 1 }
+        guard before > 0 else { return .init(description) }
+        var start = before - 1
+        switch bytes[start] {
+        case UInt8(ascii: ","): break
+        case UInt8(ascii: "-"):
+            while start > 0, bytes[start - 1] == 0x20 { start -= 1 }
+            while end < bytes.count, bytes[end] == 0x20 { end += 1 }
+            guard end < bytes.count, bytes[end] == 0x0A, start == 0 || bytes[start - 1] == 0x0A else {
+                return .init(description)
+            }
+            end += 1
+        default: return .init(description)
+        }
+        let removed = SourceRange(file.start + start..<file.start + end)
+        return .init(description, edits: [Edit(range: removed, replacement: "")])
+    }
+}
+
+/// Collects findings up to a limit: a thousand are more than enough to read, and a hostile file makes millions.
+///
+/// Errors and warnings are limited apart, so that warnings never crowd out the error that makes a file invalid. A
+/// finding that repeats at one place, because the place is used twice, is kept once.
+package struct FindingList: Sendable {
+    /// The number of findings that are kept of each severity.
+    package static let limit = 1000
+
+    private var kept: [Diagnostic] = []
+    private var told: Set<Told> = []
+    private var errors = 0
+    private var warnings = 0
+
+    private struct Told: Hashable {
+        let code: DiagnosticCode
+        let range: SourceRange
+        let message: String
+    }
+
+    package init() {}
+
+    /// True if no further error is kept, so that a caller need not compose one.
+    package var isFull: Bool { errors >= Self.limit }
+
+    /// The number of findings that are kept.
+    package var count: Int { kept.count }
+
+    /// Makes and keeps a finding, unless the limit of its severity is reached.
+    package mutating func add(_ severity: Diagnostic.Severity, _ finding: () -> Diagnostic) {
+        if (severity == .error ? errors : warnings) < Self.limit {
+            let finding = finding()
+            let told = Told(code: finding.code, range: finding.range, message: finding.message)
+            guard self.told.insert(told).inserted else { return }
+            kept.append(finding)
+        }
+        if severity == .error { errors += 1 } else { warnings += 1 }
+    }
+
+    /// Adds the findings of another list, and its count of those that were left out. Both lists have the same limit, so
+    /// this one would not have kept them either.
+    package mutating func append(_ other: FindingList) {
+        for finding in other.kept { add(finding.severity) { finding } }
+        errors += other.errors - other.kept.count { $0.severity == .error }
+        warnings += other.warnings - other.kept.count { $0.severity == .warning }
+    }
+
+    /// True if a finding that was kept since there were `count` of them fulfils a condition.
+    package func contains(since count: Int, where condition: (Diagnostic) -> Bool) -> Bool {
+        kept[count...].contains(where: condition)
+    }
+
+    /// The findings in the order of their places, the last one with a note on the number of those left out.
+    package var sorted: [Diagnostic] {
+        if kept.count < 2 { return kept }
+        let omitted = errors + warnings - kept.count
+        var findings = kept.sortedByPlace()
+        if omitted > 0, let last = findings.popLast() {
+            findings.append(last.adding([Diagnostic.Note("\(omitted.counted("more finding")) not shown")]))
+        }
+        return findings
     }
 }

@@ -114,9 +114,4 @@ package enum Phrase {
         guard let last = shown.last, shown.count > 1 else { return shown.first ?? "" }
         return shown.dropLast().joined(separator: ", ") + " \(conjunction) " + last
     }
-
-    /// "1 step", "3 steps"; nil for `plural` adds an s.
-    package static func count(_ number: Int, _ noun: String, plural: String? = nil) -> String {
-        "\(number) \(number == 1 ? noun : plural ?? "\(noun)s")"
-    }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Syntax
 
 extension WorkflowDecoder {
@@ -220,7 +221,7 @@ extension WorkflowDecoder {
         _ size: Int, limit: Int, of entry: MappingReader.Entry, noun: String = "copy", plural: String = "copies"
     ) -> Bool {
         guard size > limit else { return true }
-        let found = size == .max ? "more copies than can be counted" : Phrase.count(size, noun, plural: plural)
+        let found = size == .max ? "more copies than can be counted" : size.counted(noun, plural: plural)
         let isRaisable = size <= FanOut.largestLimit
         report(
             .fanOutTooLarge, "\(Phrase.quoted(entry.key.text)) makes \(found), more than the limit of \(limit)",
@@ -238,11 +239,11 @@ extension WorkflowDecoder {
         let rules = matrix.include.count + matrix.exclude.count
         let (what, work, remedy) =
             size * rules > FanOutExpansion.workLimit
-            ? (Phrase.count(rules, "rule"), "compare", "write fewer `include` and `exclude` entries")
-            : (Phrase.count(matrix.axes.count, "value") + " in each", "make", "write fewer axes")
+            ? (rules.counted("rule"), "compare", "write fewer `include` and `exclude` entries")
+            : (matrix.axes.count.counted("value") + " in each", "make", "write fewer axes")
         guard size * max(rules, matrix.axes.count) > FanOutExpansion.workLimit else { return true }
         report(
-            .fanOutTooLarge, "the matrix has \(Phrase.count(size, "combination")) and \(what), too many to \(work)",
+            .fanOutTooLarge, "the matrix has \(size.counted("combination")) and \(what), too many to \(work)",
             at: entry.key, fix: .init(remedy))
         return false
     }

@@ -1,3 +1,4 @@
+internal import Basics
 package import Syntax
 
 /// Reads one expression. From the loosest to the tightest: `||`, `&&`, comparisons (not chained), `??`, `!`, and the
@@ -337,7 +338,7 @@ extension ExpressionParser {
 
     func wrongCount(of found: Int, for function: ExpressionFunction, at range: SourceRange) -> ExpressionError {
         let (least, most) = (function.arity.lowerBound, function.arity.upperBound)
-        let wanted = least == most ? Phrase.count(least, "argument") : "at least \(Phrase.count(least, "argument"))"
+        let wanted = least == most ? least.counted("argument") : "at least \(least.counted("argument"))"
         return ExpressionError(
             """
             `\(function.rawValue)` takes \(found > most && least != most ? "at most \(most) arguments" : wanted), \

@@ -28,3 +28,25 @@ extension UInt64 {
         return digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
     }
 }
+
+extension String {
+    /// The text as a word that a POSIX shell takes literally: unchanged if it has no special characters, otherwise in
+    /// single quotes.
+    package var shellWord: String {
+        let isPlain =
+            !isEmpty
+            && utf8.allSatisfy { byte in
+                byte >= 0x80 || (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10
+                    || "_-./,:@%+".utf8.contains(byte)
+            }
+        guard !isPlain else { return self }
+        return "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+    }
+}
+
+extension Int {
+    /// `1 step`, `2 steps`; `plural` is nil for a noun that takes an s.
+    package func counted(_ noun: String, plural: String? = nil) -> String {
+        "\(self) \(self == 1 ? noun : plural ?? "\(noun)s")"
+    }
+}
