@@ -43,7 +43,7 @@ import Workflow
             func ask() {
                 let patterns = ["file \(number)"]
                 if hashes.evaluate(for: row, { hashes.answer(to: .hash(patterns)) }) == nil {
-                    hashes.ask(for: row) { ask() }
+                    if let question = hashes.takeMissing() { hashes.ask(question, for: row) { ask() } }
                 } else {
                     resumed += 1
                 }

@@ -184,10 +184,11 @@ extension StepAttempt: Starter {
             }
             guard made != nil else {
                 launch = nil
+                let missing = parts.context.pending.takeMissing()
                 handle(.lacksValue)
                 // The report of the delay may have ended it.
                 guard life.state == .lacking else { return nil }
-                waits.wait(for: row, holdingSlot: true) { self.handle(.start) }
+                waits.wait(for: missing, in: row, holdingSlot: true) { self.handle(.start) }
                 return nil
             }
             if let failure {

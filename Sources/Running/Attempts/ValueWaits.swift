@@ -41,16 +41,19 @@ final class ValueWaits {
     /// The values whose command has a process, in the order of their starts.
     var statuses: [RunStatus.RunningValue] { inOrder.compactMap(\.status) }
 
-    /// Makes the value that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
+    /// Makes a value that the evaluation of a row lacked and then calls `resume`, unless the row is forgotten before.
     /// `holdingSlot` is true for a step that already has its slot.
-    func wait(for row: PlanIndex, holdingSlot: Bool = false, then resume: @escaping @EventLoopActor () -> Void) {
-        let missing = pending.shared.missing
-        pending.shared.beginEvaluation()
-        if pending.files.isMissing { return pending.files.ask(for: row, then: resume) }
-        guard let key = missing else { preconditionFailure("row \(row) lacks no value") }
-        waiters[row] = Waiter(key: key, holdsSlot: holdingSlot, resume: resume)
-        if holdingSlot { running[key]?.takeLentSlot() }
-        startIfReady(key)
+    func wait(
+        for missing: MissingValue, in row: PlanIndex, holdingSlot: Bool = false,
+        then resume: @escaping @EventLoopActor () -> Void
+    ) {
+        switch missing {
+        case .answer(let question): pending.files.ask(question, for: row, then: resume)
+        case .shared(let key):
+            waiters[row] = Waiter(key: key, holdsSlot: holdingSlot, resume: resume)
+            if holdingSlot { running[key]?.takeLentSlot() }
+            startIfReady(key)
+        }
     }
 
     private func startIfReady(_ key: SharedKey) {

@@ -48,10 +48,10 @@ final class FileQuestions {
     /// True if the current evaluation lacks an answer.
     var isMissing: Bool { missing != nil }
 
-    /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller calls
-    /// `ask(for:then:)` at once, and what `body` did does not count.
+    /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller takes
+    /// the question at once, and asks it; what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
-        // The last evaluation may have been given up with a question that was not asked.
+        // The last evaluation may have been given up, and its question not taken.
         missing = nil
         guard !evaluations.isEmpty else {
             let value = body()
@@ -72,9 +72,11 @@ final class FileQuestions {
         return nil
     }
 
-    /// Finds the answer that the last evaluation lacked and then calls `resume`, unless the row is forgotten before.
-    func ask(for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
-        guard let question = missing.take() else { preconditionFailure("row \(row) lacks no answer") }
+    /// Takes the question whose answer the last evaluation lacked; nil if it lacked none.
+    func takeMissing() -> FileQuestion? { missing.take() }
+
+    /// Finds the answer to a question and then calls `resume`, unless the row is forgotten before.
+    func ask(_ question: FileQuestion, for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
         // A job that has begun may have read files that have changed since.
         let job = queued[question] ?? enqueue(question)
         job.rows.append(row)

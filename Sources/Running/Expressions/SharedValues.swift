@@ -81,12 +81,25 @@ final class PendingValues {
     /// True if the current evaluation lacks a value.
     var isMissing: Bool { files.isMissing || shared.missing != nil }
 
-    /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller makes the runner
-    /// wait for what is missing at once, and what `body` did does not count.
+    /// Returns the value of `body` for a row; nil if it has to be evaluated once more. Then the caller takes what is
+    /// missing at once, and waits for it; what `body` did does not count.
     func evaluate<Value>(for row: PlanIndex, _ body: @EventLoopActor () -> Value) -> Value? {
         failure = nil
         shared.beginEvaluation()
         let value = files.evaluate(for: row, body)
         return shared.missing == nil ? value : nil
     }
+
+    /// Takes what the last evaluation lacked. Other rows may be evaluated before the wait begins.
+    func takeMissing() -> MissingValue {
+        if let question = files.takeMissing() { return .answer(question) }
+        guard let key = shared.missing else { preconditionFailure("the last evaluation lacked no value") }
+        return .shared(key)
+    }
+}
+
+/// A value that an evaluation lacked.
+enum MissingValue {
+    case answer(FileQuestion)
+    case shared(SharedKey)
 }

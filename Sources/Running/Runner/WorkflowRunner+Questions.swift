@@ -17,7 +17,7 @@ extension WorkflowRunner {
         }
         guard let decision = context.pending.evaluate(for: row, { decision(of: row) }) else {
             limitWait(of: row)
-            return waits.wait(for: row) { self.decide(row) }
+            return waits.wait(for: context.pending.takeMissing(), in: row) { self.decide(row) }
         }
         endWaitLimit(of: row)
         switch decision {
@@ -143,7 +143,7 @@ extension WorkflowRunner {
         let evaluated = context.pending.evaluate(for: row) { () -> Result<Value, EvaluationError> in
             Result { () throws(EvaluationError) in try items.evaluate(in: scope) }
         }
-        guard let evaluated else { return waits.wait(for: row) { self.expand(row) } }
+        guard let evaluated else { return waits.wait(for: context.pending.takeMissing(), in: row) { self.expand(row) } }
         loop.send(expansion(of: row, by: evaluated).map { .expanded(id, $0) } ?? .ended(id, .failure, mayRetry: false))
     }
 
@@ -187,7 +187,7 @@ extension WorkflowRunner {
                 waits.forget(row)
                 return loop.send(.ended(id, outcome, mayRetry: false))
             }
-            return waits.wait(for: row) { self.conclude(row, outcome) }
+            return waits.wait(for: context.pending.takeMissing(), in: row) { self.conclude(row, outcome) }
         }
         switch outputs {
         case .success(let fields):

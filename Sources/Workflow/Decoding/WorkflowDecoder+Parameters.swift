@@ -154,7 +154,7 @@ extension WorkflowDecoder {
         case .path:
             return path(entry).flatMap { matches($0, pattern, at: entry.value) ? .string($0) : nil }
         case .int:
-            return wholeNumber(entry).map(Value.int)
+            return intDefault(entry).map(Value.int)
         case .bool:
             return bool(entry).map(Value.bool)
         case .choice(let choices):
@@ -181,7 +181,7 @@ extension WorkflowDecoder {
     /// The largest number of choices that a message lists.
     private static let shownChoices = 20
 
-    private mutating func wholeNumber(_ entry: MappingReader.Entry) -> Int? {
+    private mutating func intDefault(_ entry: MappingReader.Entry) -> Int? {
         let value = entry.value
         let expected = "a whole number"
         let number = Int(value.text)

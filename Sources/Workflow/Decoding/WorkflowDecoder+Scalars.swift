@@ -79,7 +79,7 @@ extension WorkflowDecoder {
     }
 
     /// A number of units.
-    mutating func count(_ entry: MappingReader.Entry?) -> Int? { wholeNumber(entry, in: 1...1_000_000) }
+    mutating func count(_ entry: MappingReader.Entry?) -> Int? { wholeNumber(entry, in: KeyDefinition.count) }
 
     /// A whole number in decimal digits.
     mutating func wholeNumber(_ entry: MappingReader.Entry?, in range: ClosedRange<Int>) -> Int? {

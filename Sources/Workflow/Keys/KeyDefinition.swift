@@ -14,6 +14,8 @@ package struct KeyDefinition: Sendable {
     package let isOfWhole: Bool
     /// The least and the greatest value of a whole number.
     package let range: ClosedRange<Int>
+    /// The numbers that count something and have no closer limit.
+    static let count = 1...1_000_000
     private let type: KeyType
     private let topType: KeyType?
     private let stepType: KeyType?
@@ -23,7 +25,7 @@ package struct KeyDefinition: Sendable {
 
     /// `type` and `text` apply to all places that have none of their own.
     init(
-        _ word: StaticString, in places: KeyPlaces, _ type: KeyType, range: ClosedRange<Int> = 1...1_000_000,
+        _ word: StaticString, in places: KeyPlaces, _ type: KeyType, range: ClosedRange<Int> = Self.count,
         handedDown: Bool = false, ofWhole: Bool = false, inDefinition: Bool = false, _ text: StaticString,
         topType: KeyType? = nil,
         atTop topText: StaticString? = nil, stepType: KeyType? = nil, ofStep stepText: StaticString? = nil
