@@ -1,3 +1,4 @@
+import Basics
 import Syntax
 import Workflow
 
@@ -362,5 +363,5 @@ extension DataFlowCheck {
 
 extension WorkflowNode {
     /// True if its output can be kept; output to the terminal cannot.
-    fileprivate var hasReadableOutput: Bool { hasCommand && settings?.isInteractive != true }
+    fileprivate var hasReadableOutput: Bool { hasCommand && settings?.attributes.isInteractive != true }
 }

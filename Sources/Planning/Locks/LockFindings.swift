@@ -1,3 +1,4 @@
+import Basics
 import Syntax
 import Workflow
 
@@ -24,9 +25,10 @@ struct LockFindings {
         }
         guard hasHolder else { return }
         for row in workflow.nodes.indices {
+            let settings = workflow.nodes[row].settings
             // An interactive step has the mutex of the terminal without naming it.
-            var seen: Set<String> = workflow.nodes[row].settings?.isInteractive == true ? [MutexRequest.terminal] : []
-            for request in workflow.nodes[row].settings?.mutexes ?? [] where seen.insert(request.name).inserted {
+            var seen: Set<String> = settings?.attributes.isInteractive == true ? [MutexRequest.terminal] : []
+            for request in settings?.mutexes ?? [] where seen.insert(request.name).inserted {
                 guard let (holder, held) = holder(around: row, of: request.name) else { continue }
                 findings.add(.warning) { covered(request, of: row, by: holder, held) }
             }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CLinux
 internal import Glibc
 
@@ -44,8 +45,8 @@ final class ChildProcess: RunningProcess {
             throw error
         }
         var pidfd: Int32 = -1
-        let mark = Containment.shared.makeMark(isDetached: command.isDetached)
-        let leaf = command.isDetached ? nil : Containment.shared.takeLeaf()
+        let mark = Containment.shared.makeMark(isDetached: command.attributes.isDetached)
+        let leaf = command.attributes.isDetached ? nil : Containment.shared.takeLeaf()
         let pid: pid_t
         if let terminal = command.terminal {
             let number = terminal.descriptor
@@ -77,9 +78,9 @@ final class ChildProcess: RunningProcess {
         if slot.isInLeaf { self.leaf = leaf } else if leaf != nil { Containment.shared.doWithoutLeaves() }
         // All detached commands share one mark: only the session tells them apart, while the leader lives.
         tree = ProcessTree(
-            id: pid, leader: pidfd, mark: command.isDetached ? nil : mark, leaf: self.leaf,
+            id: pid, leader: pidfd, mark: command.attributes.isDetached ? nil : mark, leaf: self.leaf,
             leadsSession: terminal == nil)
-        lifecycle = ProcessLifecycle(isDetached: command.isDetached, hasPipes: terminal == nil)
+        lifecycle = ProcessLifecycle(isDetached: command.attributes.isDetached, hasPipes: terminal == nil)
         pipes = OpenPipes(output: output?.reading, error: errors?.reading)
         ending.layer = layer(of: command).rawValue
         for index in 0..<pipes.count {
@@ -242,7 +243,7 @@ final class ChildProcess: RunningProcess {
     }
 
     private func layer(of command: ProcessCommand) -> Containment.Layer {
-        command.isDetached ? .detached : leaf != nil ? .cgroup : Containment.shared.layer
+        command.attributes.isDetached ? .detached : leaf != nil ? .cgroup : Containment.shared.layer
     }
 
     private func outputIsReady(_ stream: OutputStream) {

@@ -18,10 +18,7 @@ package struct ProcessCommand {
     package let standardInput: MemoryFile?
     /// Separates standard output from standard error. One pipe for both costs less and keeps their order.
     package let separatesStreams: Bool
-    /// True if processes that outlive the first one are left alone, and may outlive flowrun.
-    package var isDetached = false
-    /// True if it is to have the terminal for itself.
-    package var isInteractive = false
+    package var attributes = ProcessAttributes()
     /// The terminal for its three descriptors, in flowrun's session; nil for pipes, in a session of its own.
     package var terminal: ControllingTerminal?
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CLinux
 internal import Glibc
 
@@ -36,7 +37,7 @@ final class SpawnSlot {
         leaf: CgroupLeaf?, pidfd: inout Int32
     ) -> pid_t {
         lay(command)
-        child.pointee.ends_with_parent = command.isDetached ? 0 : clinux_wants_death_signal()
+        child.pointee.ends_with_parent = command.attributes.isDetached ? 0 : clinux_wants_death_signal()
         child.pointee.standard_input = input
         child.pointee.standard_output = output
         child.pointee.standard_error = error

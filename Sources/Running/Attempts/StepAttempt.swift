@@ -249,7 +249,7 @@ extension StepAttempt: Starter {
             postpone(by: .milliseconds(20))
             return nil
         }
-        if launch?.command.isInteractive == true {
+        if launch?.command.attributes.isInteractive == true {
             guard !parts.terminal.isAsking else {
                 postpone(by: .milliseconds(50))
                 return nil
@@ -333,7 +333,7 @@ extension StepAttempt: ProcessObserver {
                     end.status = ExitStatus(status)
                 }))
         // Ctrl-C reaches only the step that has the terminal; a step that does not catch it ends the run by it.
-        if command?.isInteractive == true, !isStopping, case .signalled(let signal) = status,
+        if command?.attributes.isInteractive == true, !isStopping, case .signalled(let signal) = status,
             [SIGINT, SIGQUIT].contains(signal)
         {
             parts.loop.interrupt(by: signal)

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Planning
 internal import Processes
 internal import Scheduling
@@ -26,7 +27,7 @@ struct LongestTimes {
             }
             if asks(row) { costs.wait[row.offset] = .infinity }
             guard outline.isStep(row), !outline.isMilestone(row) else { continue }
-            let drain = ProcessEnding.longestDrain(isDetached: outline.settings(of: row)?.isDetached == true)
+            let drain = ProcessEnding.longestDrain(isDetached: outline.settings(of: row)?.attributes.isDetached == true)
             costs.closing[row.offset] = (outline.grace(of: row) + drain).milliseconds
         }
         addSharedValues()

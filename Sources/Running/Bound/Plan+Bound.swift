@@ -131,7 +131,7 @@ extension Plan {
         var text = limit.asWritten
         if outline.isStep(row) {
             text += " + \(outline.grace(of: row).asWritten) of grace"
-            let drain = ProcessEnding.longestDrain(isDetached: outline.settings(of: row)?.isDetached == true)
+            let drain = ProcessEnding.longestDrain(isDetached: outline.settings(of: row)?.attributes.isDetached == true)
             text += " + \(drain.asWritten) until nothing is left of it"
         } else {
             text += " and the end of what runs then"

@@ -73,8 +73,7 @@ final class CommandBuilder {
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
             workingDirectory: workingDirectory, standardInput: try input.map(memoryFile),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
-        command.isDetached = plan.settings(of: row)?.isDetached ?? false
-        command.isInteractive = plan.settings(of: row)?.isInteractive ?? false
+        if let attributes = plan.settings(of: row)?.attributes { command.attributes = attributes }
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
@@ -174,8 +173,7 @@ extension CommandBuilder {
         append(takenArguments(of: row), to: &hash)
         hash.append(surroundings.workingDirectory ?? "")
         hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
-        hash.append(settings?.isInteractive == true ? 1 : 0)
-        hash.append(settings?.isDetached == true ? 1 : 0)
+        hash.append(settings?.attributes ?? ProcessAttributes())
         hash.append(plan.streams(of: row) == .separate ? 1 : 0)
         appendVariables(of: row, words, in: surroundings, settings?.secrets.map(\.name) ?? [], to: &hash)
         hash.append(input?.count ?? -1)

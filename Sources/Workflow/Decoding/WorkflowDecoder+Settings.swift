@@ -1,3 +1,4 @@
+internal import Basics
 internal import Syntax
 
 extension WorkflowDecoder {
@@ -313,7 +314,7 @@ extension WorkflowDecoder {
 extension WorkflowDecoder {
     /// Reports keys that cannot apply to a step whose input and output are the terminal.
     mutating func checkInteractive(_ reader: borrowing MappingReader, of step: NodeIndex) {
-        guard let settings = nodes[step.row].settings, settings.isInteractive else { return }
+        guard let settings = nodes[step.row].settings, settings.attributes.isInteractive else { return }
         for (key, reason) in Self.pipeKeys {
             guard let entry = reader.take(key) else { continue }
             report(

@@ -1,3 +1,4 @@
+package import Basics
 package import Syntax
 
 /// The keys that most steps leave out. Only those that are present take space, so that a step without any costs one
@@ -94,10 +95,13 @@ package final class Settings: Sendable {
     package var log: LogView? { self[.log] }
     /// True if a step or group runs only when it is named, or when something that is chosen needs it.
     package var isManual: Bool { keys.contains(.manual) }
-    /// True if processes that the step's first process leaves behind may outlive it, and the run.
-    package var isDetached: Bool { keys.contains(.detach) }
-    /// True if the step has the terminal for itself while it runs; then `mutexes` has `MutexRequest.terminal`.
-    package var isInteractive: Bool { keys.contains(.interactive) }
+    /// If they say that the step has the terminal for itself, `mutexes` has `MutexRequest.terminal`.
+    package var attributes: ProcessAttributes {
+        var attributes = ProcessAttributes()
+        attributes.isDetached = keys.contains(.detach)
+        attributes.isInteractive = keys.contains(.interactive)
+        return attributes
+    }
     /// For a step or group in a hook: the members of the hook's body that it undoes; nil if it is not set.
     package var undoes: [StepReference]? { self[.undoes] }
     /// `vars`, in file order.
