@@ -47,9 +47,8 @@ build:
 demo: build
 	$(BINARY) examples/c-project/workflow.yml
 
-# Tests run optimised code, see the package's manifest; without an index, which SwiftPM cannot make of whole modules.
+# Tests run optimised code, see the package's manifest.
 export FLOWRUN_TESTED := 1
-TEST_FLAGS := --disable-index-store
 
 # These keep both cores busy and make threads late that hold a lock. In a process of their own they hold up no others.
 EXPLORING := ^AsyncOperationsTests\.(Interleaving|Split|Stress)Tests/
@@ -57,12 +56,12 @@ EXPLORING := ^AsyncOperationsTests\.(Interleaving|Split|Stress)Tests/
 test:
 	@.ci/setup test
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Packages Tests Package.swift
-	$(SWIFT) build --build-tests $(TEST_FLAGS) --explicit-target-dependency-import-check error
+	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 	$(PYTHON) Tests/Scripts/check_imports.py
 	$(PYTHON) Tests/Scripts/check_folders.py
 	$(PYTHON) Tests/Scripts/check_words.py
-	$(SWIFT) test $(TEST_FLAGS) $(if $(FILTER),--filter '$(FILTER)',--skip '$(EXPLORING)')
-	$(if $(FILTER),,$(SWIFT) test $(TEST_FLAGS) --filter '$(EXPLORING)')
+	$(SWIFT) test $(if $(FILTER),--filter '$(FILTER)',--skip '$(EXPLORING)')
+	$(if $(FILTER),,$(SWIFT) test --filter '$(EXPLORING)')
 
 # Each test in a process of its own, since the order in which they share one changes.
 alone:
@@ -71,7 +70,7 @@ alone:
 
 # Writes the schemas from the declarations of the events and from the table of keys.
 schema:
-	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test $(TEST_FLAGS) --filter 'the schema is made of'
+	FLOWRUN_WRITE_SCHEMA=1 $(SWIFT) test --filter 'the schema is made of'
 
 # No run stalls, and none of ten thousand workflows runs longer than its bound: a hundred thousand random workflows, the
 # small ones in every order of events, and a million in one. `check` finds nothing in a thousand sound files of up to a
@@ -111,7 +110,7 @@ torture: build
 
 # What a program that imports the library can see.
 interface:
-	$(SWIFT) build $(TEST_FLAGS) --target AsyncOperations
+	$(SWIFT) build --target AsyncOperations
 	$(PYTHON) Tests/Scripts/public_interface.py .build/debug/Modules
 
 # Instructions and system calls, which do not depend on the machine's load, against a table. UPDATE=1 writes the table.

@@ -206,6 +206,9 @@ __attribute__((noinline)) static long clone_into(struct clone_arguments *argumen
 #endif
 }
 
+// 0 once `clinux_ignored_signals` has seen that no signal has a handler; flowrun sets none later.
+static int may_have_handlers = 1;
+
 pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
     // Like posix_spawn, but with the pidfd from the kernel at once, without a system call for each of 64 signals, and
     // without a wait for the exec: a run of a thousand short steps is made of spawns.
@@ -215,8 +218,10 @@ pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
     sigset_t all, before;
     sigfillset(&all);
     child->error = 0;
-    // No handler of this process may run in the child. The mask is the calling thread's alone.
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    // No handler of this process may run in the child, and TTOU would stop one that takes the terminal. The mask is the
+    // calling thread's alone.
+    const int is_masked = may_have_handlers || child->terminal != 0;
+    if (is_masked) pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t pid = -1;
     errno = 0;
     if (child->leaf != 0) {
@@ -243,7 +248,7 @@ pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd) {
         waits = pid > 0;
     }
     int error = errno;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (is_masked) pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pid < 0 ? -error : pid;
 }
 
@@ -410,9 +415,13 @@ int clinux_same_terminal(int left, int right) {
 
 uint64_t clinux_ignored_signals(void) {
     uint64_t ignored = 0;
+    int handled = 0;
     for (int signal = 1; signal <= 64; signal++) {
         struct sigaction action;
-        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN) ignored |= 1ULL << (signal - 1);
+        if (sigaction(signal, NULL, &action) != 0) continue;
+        if (action.sa_handler == SIG_IGN) ignored |= 1ULL << (signal - 1);
+        else if (action.sa_handler != SIG_DFL) handled = 1;
     }
+    may_have_handlers = handled;
     return ignored;
 }

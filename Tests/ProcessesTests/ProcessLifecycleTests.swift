@@ -277,15 +277,21 @@ struct LifecycleDriver {
     fileprivate var lifecycle = ProcessLifecycle()
 
     fileprivate func expect(
-        _ actions: [ProcessLifecycle.Action], _ expected: [ProcessLifecycle.Action],
+        _ actions: ProcessLifecycle.Actions, _ expected: [ProcessLifecycle.Action],
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        #expect(actions == expected, sourceLocation: sourceLocation)
+        #expect(Self.list(actions) == expected, sourceLocation: sourceLocation)
+    }
+
+    private static func list(_ actions: ProcessLifecycle.Actions) -> [ProcessLifecycle.Action] {
+        var list: [ProcessLifecycle.Action] = []
+        actions.forEach { list.append($0) }
+        return list
     }
 
     /// The time of the next look.
     fileprivate mutating func wake(afterLookAt time: Int) -> Int? {
-        for action in lifecycle.looked(isAlive: true, at: .milliseconds(time)) {
+        for action in Self.list(lifecycle.looked(isAlive: true, at: .milliseconds(time))) {
             if case .wake(let next) = action { return Int(next.nanoseconds / 1_000_000) }
         }
         return nil

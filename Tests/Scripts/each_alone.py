@@ -23,7 +23,7 @@ def swift(*words):
 
 
 def names(pattern):
-    listed = swift("test", "list", "--disable-index-store")
+    listed = swift("test", "list")
     return sorted({line[:line.rindex("(")] for line in listed.splitlines() if "(" in line and re.search(pattern, line)})
 
 

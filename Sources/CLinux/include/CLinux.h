@@ -115,7 +115,8 @@ ssize_t clinux_write_now(int pipe, const void *bytes, size_t count);
 /// Returns 1 if two descriptors are the same terminal, one of which may be called /dev/tty.
 int clinux_same_terminal(int left, int right);
 
-/// Returns the signals that are ignored now; signal n is bit n - 1.
+/// Returns the signals that are ignored now; signal n is bit n - 1. If none has a handler, `clinux_spawn` relies on it
+/// from then on, and leaves the signal mask alone.
 uint64_t clinux_ignored_signals(void);
 
 #endif

@@ -111,7 +111,7 @@ package struct Run {
             await logs.close()
             return (.unable, nil)
         }
-        if let journal { write(journal, of: runner) }
+        write(journal, logs, of: runner)
         let result = await runner.run()
         let failure = await logs.deliver { runner.signal != nil || result.outcome == .cancelled }
         files?.close()
@@ -221,19 +221,24 @@ package struct Run {
         }
     }
 
-    /// Flushes the journal before every wait. Once the journal cannot be written, nothing new starts.
+    /// Writes journal and logs before every wait. Once the journal cannot be written, nothing new starts.
     @EventLoopActor
-    private func write(_ journal: JournalWriter, of runner: WorkflowRunner) {
+    private func write(_ journal: JournalWriter?, _ logs: RunLogs, of runner: WorkflowRunner) {
+        guard let journal else {
+            Poller.shared.beforeWaiting = { logs.endTurn() }
+            return
+        }
         runner.writeAhead = { journal.flush(isGoingOn: true) }
         var isLimitTold = false
         Poller.shared.beforeWaiting = {
             journal.flush(isGoingOn: true)
+            logs.endTurn()
             if journal.isOverLimit, !isLimitTold {
                 isLimitTold = true
                 runner.warn(code: "output-limit", outputLimitWords)
             }
             guard let failure = journal.failure else { return }
-            Poller.shared.beforeWaiting = nil
+            Poller.shared.beforeWaiting = { logs.endTurn() }
             runner.windDown(because: "the journal cannot be written: \(failure.words)")
         }
     }
@@ -263,8 +268,9 @@ package struct Run {
     @EventLoopActor
     private func standStill(by source: String, _ runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
         files?.startService()
-        runner.standStill(by: source, until: "SIGCONT") {
+        runner.standStill(by: source, until: "SIGCONT", told: logs.endTurn) {
             logs.clearDisplay()
+            logs.endTurn()
             Signals.stop()
         }
     }

@@ -16,6 +16,8 @@ struct RunLogs {
     private let file: DescriptorSink?
     private let filePath: String
     private let log: any Reporter
+    /// Of standard output, unless that is a terminal, and of the file.
+    private var turns: [TurnSink] = []
     private var region: LiveRegion?
 
     /// Holds the prompt, which is made after the closures that use it.
@@ -76,7 +78,14 @@ struct RunLogs {
             guard let journal else { return sink }
             return ListeningSink(over: sink) { journal.flush(isGoingOn: true) }
         }
+        var turns: [TurnSink] = []
+        func inTurns(_ sink: any RecordSink) -> any RecordSink {
+            let turn = TurnSink(over: sink)
+            turns.append(turn)
+            return turn
+        }
         logSink = behindJournal(logSink)
+        if !TerminalDevice.isTerminal(STDOUT_FILENO) { logSink = inTurns(logSink) }
 
         var options = TextReporter.Options()
         options.output = request.output
@@ -91,7 +100,7 @@ struct RunLogs {
         if let path = request.logFile {
             do {
                 let file = try DescriptorSink(creating: path)
-                reporters.append(JSONLinesReporter(sink: behindJournal(file)))
+                reporters.append(JSONLinesReporter(sink: inTurns(behindJournal(file))))
                 self.file = file
             } catch {
                 throw .unable("cannot write the log to `\(path)`: \(error.words)")
@@ -99,6 +108,7 @@ struct RunLogs {
         } else {
             file = nil
         }
+        self.turns = turns
         self.output = output
         self.errors = (errors, errorSink)
         self.reporters = reporters
@@ -109,9 +119,13 @@ struct RunLogs {
 
     /// Writes a line to standard error, in order with all other records; the line begins with the program's name.
     func say(_ message: String) {
+        endTurn()
         var line = StandardStream.line(message)
         line.withUTF8 { errors.sink.write(UnsafeRawBufferPointer($0)) }
     }
+
+    /// Writes what the reporters have reported in this turn of the event loop.
+    func endTurn() { for sink in turns { sink.flush() } }
 
     /// True if a reader is so far behind that steps should wait.
     var areCongested: Bool { output.isCongested || file?.isCongested == true }
@@ -138,6 +152,7 @@ struct RunLogs {
     /// Waits until readers have accepted all records: without a limit, or for two seconds once `isInterrupted`
     /// returns true. Returns a description of the failures; nil if every record was delivered.
     func deliver(isInterrupted: () -> Bool) async -> String? {
+        endTurn()
         while output.hasPending || file?.hasPending == true {
             if isInterrupted() { lastWait.begin() }
             guard await lastWait.mayGoOn() else { break }
@@ -152,6 +167,7 @@ struct RunLogs {
     /// Waits for the reader of standard error, but only for the rest of the two seconds: the log has all that
     /// matters.
     func close() async {
+        endTurn()
         lastWait.begin()
         while errors.descriptor.hasPending, await lastWait.mayGoOn() {}
     }

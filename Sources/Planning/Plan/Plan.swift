@@ -68,6 +68,16 @@ package struct Plan: Sendable {
         edges[nodes[row].edgeRange]
     }
 
+    /// True if a row starts after others: it, or a group that encloses it, has needs or is a hook.
+    package func followsOthers(_ row: PlanIndex) -> Bool {
+        var row = row
+        while row != .root {
+            if nodes[row].hook != nil || !nodes[row].edgeRange.isEmpty { return true }
+            row = nodes[row].parent
+        }
+        return false
+    }
+
     /// The direct members of a group, including its hooks, or the instances of a fan-out, in file order; empty for a
     /// step, and for a fan-out that has not been expanded yet.
     package func members(of row: PlanIndex) -> [PlanIndex] {

@@ -111,8 +111,8 @@ final class ChildProcess: RunningProcess {
         perform(actions)
     }
 
-    private func perform(_ actions: [ProcessLifecycle.Action]) {
-        for action in actions {
+    private func perform(_ actions: ProcessLifecycle.Actions) {
+        actions.forEach { action in
             switch action {
             case .send(let signal): send(signal)
             case .sweep: killMembers()

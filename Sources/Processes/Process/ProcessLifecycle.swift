@@ -25,6 +25,37 @@ struct ProcessLifecycle {
         case finish(isTruncated: Bool, isLost: Bool)
     }
 
+    /// The answer to one event: up to three actions, in order. Not an array: most processes cause a handful of events,
+    /// and each would allocate one.
+    struct Actions: Hashable {
+        static var none: Actions { Actions() }
+
+        private var first: Action?
+        private var second: Action?
+        private var third: Action?
+
+        var isEmpty: Bool { first == nil }
+
+        /// Those that are nil are left out.
+        init(_ one: Action? = nil, _ other: Action? = nil, _ last: Action? = nil) {
+            append(one)
+            append(other)
+            append(last)
+        }
+
+        /// There must be room for it; does nothing for nil.
+        private mutating func append(_ action: Action?) {
+            guard let action else { return }
+            if first == nil { first = action } else if second == nil { second = action } else { third = action }
+        }
+
+        func forEach(_ body: (Action) -> Void) {
+            if let first { body(first) }
+            if let second { body(second) }
+            if let third { body(third) }
+        }
+    }
+
     /// The time for which processes may outlive the first one.
     static let drainWindow = Duration.seconds(2)
     /// The time that a process may take to disappear after KILL before the step goes on without it; only one that
@@ -73,39 +104,39 @@ struct ProcessLifecycle {
 
     // MARK: Requests
 
-    mutating func terminate(with signal: Int32, grace: Duration, at time: Instant) -> [Action] {
-        guard phase != .over, !isStopping else { return [] }
+    mutating func terminate(with signal: Int32, grace: Duration, at time: Instant) -> Actions {
+        guard phase != .over, !isStopping else { return .none }
         guard signal != SIGKILL, grace > .zero else { return kill(at: time) }
         isStopping = true
         isFrozen = false
         clock.resume(at: time)
         setDeadline(after: grace, at: time)
         // A stopped process handles the signal only once it continues.
-        return [.send(signal), .send(SIGCONT)] + wait(at: time)
+        return Actions(.send(signal), .send(SIGCONT), wait(at: time))
     }
 
-    mutating func kill(at time: Instant) -> [Action] {
-        guard phase != .over, !isKilled else { return [] }
+    mutating func kill(at time: Instant) -> Actions {
+        guard phase != .over, !isKilled else { return .none }
         isStopping = true
         isKilled = true
         isFrozen = false
         clock.resume(at: time)
         setDeadline(after: Self.killWindow, at: time)
-        return [.send(SIGKILL)] + (phase == .draining ? [.look] : wait(at: time))
+        return Actions(.send(SIGKILL), phase == .draining ? .look : wait(at: time))
     }
 
-    mutating func freeze(at time: Instant) -> [Action] {
-        guard phase != .over, !isKilled, !isFrozen else { return [] }
+    mutating func freeze(at time: Instant) -> Actions {
+        guard phase != .over, !isKilled, !isFrozen else { return .none }
         isFrozen = true
         adjustClock(at: time)
-        return [.send(SIGSTOP)]
+        return Actions(.send(SIGSTOP))
     }
 
-    mutating func thaw(at time: Instant) -> [Action] {
-        guard phase != .over, isFrozen else { return [] }
+    mutating func thaw(at time: Instant) -> Actions {
+        guard phase != .over, isFrozen else { return .none }
         isFrozen = false
         adjustClock(at: time)
-        return [.send(SIGCONT)] + wait(at: time)
+        return Actions(.send(SIGCONT), wait(at: time))
     }
 
     // MARK: Events
@@ -116,16 +147,16 @@ struct ProcessLifecycle {
         adjustClock(at: time)
     }
 
-    mutating func readsOn(at time: Instant) -> [Action] {
-        guard isHeldBack, phase != .over else { return [] }
+    mutating func readsOn(at time: Instant) -> Actions {
+        guard isHeldBack, phase != .over else { return .none }
         isHeldBack = false
         adjustClock(at: time)
-        return wait(at: time)
+        return Actions(wait(at: time))
     }
 
     /// The first process is reaped.
-    mutating func reaped(at time: Instant) -> [Action] {
-        guard phase == .running else { return [] }
+    mutating func reaped(at time: Instant) -> Actions {
+        guard phase == .running else { return .none }
         phase = .draining
         if isDetached, !isStopping { return finish(isLost: false) }
         if !isStopping {
@@ -133,29 +164,29 @@ struct ProcessLifecycle {
             owesLingering = true
         }
         adjustClock(at: time)
-        return [.look]
+        return Actions(.look)
     }
 
     /// All pipes are at their end.
-    mutating func pipesClosed() -> [Action] {
+    mutating func pipesClosed() -> Actions {
         arePipesClosed = true
-        return phase == .draining ? [.look] : []
+        return phase == .draining ? Actions(.look) : .none
     }
 
     /// The time that a `wake` asked for has come.
-    mutating func time(at time: Instant) -> [Action] {
+    mutating func time(at time: Instant) -> Actions {
         switch phase {
         case .running:
-            guard isDue(at: time) else { return wait(at: time) }
+            guard isDue(at: time) else { return Actions(wait(at: time)) }
             return isKilled ? finish(isLost: true) : kill(at: time)
-        case .draining: return [.look]
-        case .over: return []
+        case .draining: return Actions(.look)
+        case .over: return .none
         }
     }
 
     /// Handles the result of a look; `isAlive` is true if a process of the command may be left.
-    mutating func looked(isAlive: Bool, at time: Instant) -> [Action] {
-        guard phase == .draining else { return [] }
+    mutating func looked(isAlive: Bool, at time: Instant) -> Actions {
+        guard phase == .draining else { return .none }
         if !isAlive {
             if arePipesClosed { return finish(isLost: false) }
             if isStopping, !isLastWait {
@@ -164,9 +195,10 @@ struct ProcessLifecycle {
             }
         }
         if isDue(at: time) { return isKilled || !isAlive ? finish(isLost: isAlive) : kill(at: time) }
-        let lingering: [Action] = owesLingering && !isStopping ? [.tellLingering] : []
+        let isNewlyLingering = owesLingering && !isStopping
         owesLingering = false
-        return lingering + (isKilled && isAlive ? [.sweep] : []) + wait(at: time)
+        return Actions(
+            isNewlyLingering ? .tellLingering : nil, isKilled && isAlive ? .sweep : nil, wait(at: time))
     }
 
     // MARK: Time
@@ -194,17 +226,17 @@ struct ProcessLifecycle {
 
     /// Asks to be woken at the deadline, and while draining at the next look: the end of a process that is not
     /// flowrun's child is no event, only looks show it.
-    private mutating func wait(at time: Instant) -> [Action] {
+    private mutating func wait(at time: Instant) -> Action? {
         let due = deadline.flatMap { clock.time(of: $0) }
-        guard phase == .draining else { return due.map { [.wake(at: $0)] } ?? [] }
+        guard phase == .draining else { return due.map { .wake(at: $0) } }
         let next = time.advanced(by: lookInterval)
         lookInterval = min(lookInterval * 2, Self.lookIntervals.1)
-        return [.wake(at: min(next, due ?? next))]
+        return .wake(at: min(next, due ?? next))
     }
 
-    private mutating func finish(isLost: Bool) -> [Action] {
+    private mutating func finish(isLost: Bool) -> Actions {
         phase = .over
-        return [.finish(isTruncated: !arePipesClosed && !isDetached, isLost: isLost)]
+        return Actions(.finish(isTruncated: !arePipesClosed && !isDetached, isLost: isLost))
     }
 }
 

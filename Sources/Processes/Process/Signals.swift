@@ -11,13 +11,16 @@ package enum Signals {
     private static var tally = SignalTally()
     private static var handler: @EventLoopActor (Int32) -> Void = { _ in }
 
-    /// Signals that end other programs and ask a run to end; flowrun dies by the one it got once nothing of the run
-    /// is left.
-    private static let ending: [Int32] =
-        [
-            SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGUSR1, SIGUSR2, SIGIO, SIGPWR,
-            SIGSTKFLT,
-        ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
+    /// True for signals that end other programs and ask a run to end; flowrun dies by the one it got once nothing of
+    /// the run is left.
+    private static func isEnding(_ number: Int32) -> Bool {
+        switch number {
+        case SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGUSR1, SIGUSR2, SIGIO, SIGPWR,
+            SIGSTKFLT:
+            true
+        default: number >= __libc_current_sigrtmin() && number <= __libc_current_sigrtmax()
+        }
+    }
 
     /// Receives the signals that end a program, TSTP and WINCH, and calls `handler` with the number of each that
     /// arrives. Called once, before any process is started. All but INT and TERM stay ignored if the parent ignored
@@ -29,18 +32,22 @@ package enum Signals {
         defaulted = ignored
         // Both are errors of a write here, and deadly for a step: a reader that went away, a file that grew too
         // large.
-        for number in [SIGPIPE, SIGXFSZ] {
-            defaulted |= bit(number)
-            signal(number, SIG_IGN)
-        }
+        defaulted |= bit(SIGPIPE) | bit(SIGXFSZ)
+        signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
         signal(SIGCHLD, SIG_DFL)
 
         var taken = sigset_t()
         sigemptyset(&taken)
-        for number in [SIGINT, SIGTERM, SIGWINCH] { sigaddset(&taken, number) }
-        // CONT has already had its effect; the runner handles it because the guard may not have got it.
-        sigaddset(&taken, SIGCONT)
-        for number in ending + [SIGTSTP] where ignored & bit(number) == 0 { sigaddset(&taken, number) }
+        for number in 1...__libc_current_sigrtmax() {
+            let isTaken =
+                switch number {
+                // CONT has already had its effect; the runner handles it because the guard may not have got it.
+                case SIGINT, SIGTERM, SIGWINCH, SIGCONT: true
+                default: (isEnding(number) || number == SIGTSTP) && ignored & bit(number) == 0
+                }
+            if isTaken { sigaddset(&taken, number) }
+        }
         // Whatever else the parent blocked is unblocked; CHLD is blocked for a `StopWatch`.
         var blocked = taken
         sigaddset(&blocked, SIGCHLD)

@@ -285,14 +285,14 @@ extension StepAttempt: Starter {
         }
     }
 
-    /// Writes the records through to the journal before a process makes older ones wrong, since a kill may leave no
-    /// time afterwards: that a hook undoes something, and that a step with an earlier result runs again.
+    /// Writes the records through to the journal before a process makes older ones wrong: that a hook undoes something,
+    /// that a step with an earlier result runs again, and that what it needs has ended.
     private func writeAhead() {
         guard !isWrittenAhead else { return }
         isWrittenAhead = true
         if number == 1, let undoing = plan.undoing(by: row) {
             record(.stepUndoes(step: step, undoing))
-        } else if round ?? 0 == 0, parts.resumption?.past.steps[step] == nil {
+        } else if !plan.followsOthers(row), round ?? 0 == 0, parts.resumption?.past.steps[step] == nil {
             return
         }
         parts.recorder.writeAhead?()

@@ -21,6 +21,9 @@ final class CommandBuilder {
     /// By group: a digest of its members.
     private var contents: [PlanIndex: String] = [:]
 
+    /// The last program and folder that were there, since many steps in a row have the same.
+    private var found: (path: String, folder: String?)?
+
     init(_ context: RunContext) { self.context = context }
 
     /// Forgets what was made for a group that runs once more, whose expressions may have other values now.
@@ -77,7 +80,11 @@ final class CommandBuilder {
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
+            if attempt.number == 1, let found, found == (path, workingDirectory) {
+                return (command, notes, definition)
+            }
             if let error = command.obstacle { throw StepError(error, of: command) }
+            found = (path, workingDirectory)
         }
         return (command, notes, definition)
     }
