@@ -224,21 +224,24 @@ package struct Run {
     /// Writes journal and logs before every wait. Once the journal cannot be written, nothing new starts.
     @EventLoopActor
     private func write(_ journal: JournalWriter?, _ logs: RunLogs, of runner: WorkflowRunner) {
-        guard let journal else {
-            Poller.shared.beforeWaiting = { logs.endTurn() }
-            return
+        let endTurn: Poller.Handler = {
+            journal?.flush(isGoingOn: true)
+            logs.endTurn()
         }
-        runner.writeAhead = { journal.flush(isGoingOn: true) }
+        runner.writeAhead = endTurn
+        Poller.shared.beforeWaiting = endTurn
+        guard let journal else { return }
         var isLimitTold = false
         Poller.shared.beforeWaiting = {
+            // Also what is reported here.
+            defer { endTurn() }
             journal.flush(isGoingOn: true)
-            logs.endTurn()
             if journal.isOverLimit, !isLimitTold {
                 isLimitTold = true
                 runner.warn(code: "output-limit", outputLimitWords)
             }
             guard let failure = journal.failure else { return }
-            Poller.shared.beforeWaiting = { logs.endTurn() }
+            Poller.shared.beforeWaiting = endTurn
             runner.windDown(because: "the journal cannot be written: \(failure.words)")
         }
     }
@@ -268,9 +271,8 @@ package struct Run {
     @EventLoopActor
     private func standStill(by source: String, _ runner: WorkflowRunner, _ logs: RunLogs, _ files: RunFiles?) {
         files?.startService()
-        runner.standStill(by: source, until: "SIGCONT", told: logs.endTurn) {
+        runner.standStill(by: source, until: "SIGCONT") {
             logs.clearDisplay()
-            logs.endTurn()
             Signals.stop()
         }
     }

@@ -45,6 +45,7 @@ struct RunLogs {
         // Standard output may be a pipe to the same terminal, as with `| tee`, which then has another writer.
         let mayDraw = isOnTerminal && (!TerminalDevice.isPipe(STDOUT_FILENO) || request.progress == .live)
         let questions = questions
+        var turns: [TurnSink] = []
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
             let region = LiveRegion(
@@ -62,7 +63,9 @@ struct RunLogs {
             errorSink = region.sink(over: errors)
             if isOneTerminal { logSink = errorSink }
         case .heartbeat:
-            let heartbeat = Heartbeat(sink: errors, view: view)
+            // What it tells of comes before it.
+            let sink = ListeningSink(over: errors) { for turn in turns { turn.flush() } }
+            let heartbeat = Heartbeat(sink: sink, view: view)
             reporters.append(heartbeat)
             logSink = heartbeat.sink(over: output)
         case .nothing:
@@ -78,7 +81,6 @@ struct RunLogs {
             guard let journal else { return sink }
             return ListeningSink(over: sink) { journal.flush(isGoingOn: true) }
         }
-        var turns: [TurnSink] = []
         func inTurns(_ sink: any RecordSink) -> any RecordSink {
             let turn = TurnSink(over: sink)
             turns.append(turn)
@@ -132,6 +134,7 @@ struct RunLogs {
 
     /// Leaves the terminal to a step: clears the live region, and holds back output until `returnToTerminal`.
     func leaveTerminal() {
+        endTurn()
         region?.clear()
         setTerminal(isHeld: true)
     }

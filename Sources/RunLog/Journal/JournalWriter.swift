@@ -4,9 +4,8 @@ internal import Glibc
 /// Writes a run's journal: a header, then one record for every event. It must be the first reporter, so that the
 /// journal has whatever another reporter shows.
 ///
-/// Records are buffered until `flush`, which is called before flowrun waits for anything. The end of a step that had
-/// a process is written at once: no dependent step may start before that. After a failed write nothing more is
-/// written, and the file ends with its last whole record.
+/// Records are buffered until `flush`, which is called before flowrun waits for anything, and before a step starts
+/// that follows others. After a failed write nothing more is written, and the file ends with its last whole record.
 package final class JournalWriter: Reporter, OutputPlaces {
     package static let fileName = "journal.jsonl"
     /// The most bytes that may wait for `flush`.
@@ -83,10 +82,10 @@ package final class JournalWriter: Reporter, OutputPlaces {
             files[step.step] = output?.wholeFile
             if let output, step.outcome == .success, !output.isRead { room.mayGo(output.files, of: step.step) }
             append(event)
-            guard step.duration != nil else { break }
-            if isDurable, let output { attempt { () throws(SystemError) in try sync(output) } }
+            guard isDurable, step.duration != nil else { break }
+            if let output { attempt { () throws(SystemError) in try sync(output) } }
             flush()
-            if isDurable { sync() }
+            sync()
             return
         case .valueFinished(let value):
             outputs[.value(value.value)] = nil

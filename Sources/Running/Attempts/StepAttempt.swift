@@ -6,9 +6,8 @@ internal import RunLog
 internal import Scheduling
 internal import Workflow
 
-/// One attempt of one step: from its command to its process, its output, its results and its end.
-///
-/// `Attempt` decides what it does next; this class does it.
+/// One attempt of one step, from its command to its process, its output, its results and its end: `Attempt` decides
+/// what it does next, this class does it.
 @EventLoopActor
 final class StepAttempt {
     let row: PlanIndex
@@ -254,6 +253,7 @@ extension StepAttempt: Starter {
                 postpone(by: .milliseconds(50))
                 return nil
             }
+            parts.recorder.writeAhead?()  // Without the terminal, flowrun stops.
             do throws(TerminalError) {
                 launch?.command.terminal = try parts.terminal.lend(to: row)
             } catch {

@@ -80,7 +80,8 @@ final class CommandBuilder {
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started.
         if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
-            if attempt.number == 1, let found, found == (path, workingDirectory) {
+            // What it follows may have removed it.
+            if attempt.number == 1, !plan.followsOthers(row), let found, found == (path, workingDirectory) {
                 return (command, notes, definition)
             }
             if let error = command.obstacle { throw StepError(error, of: command) }

@@ -8,8 +8,9 @@ final class EventRecorder {
     private let reporters: [any Reporter]
     /// Returns true if the log can take the output of steps; while it returns false, the output waits.
     let mayTakeOutput: @EventLoopActor () -> Bool
-    /// Hands everything recorded so far to the kernel, so that it survives a kill; nil if it is not stored.
-    var writeAhead: (() -> Void)?
+    /// Hands everything recorded so far, in journal and log, to the kernel, so that it survives a kill; nil if nothing
+    /// has to.
+    var writeAhead: (@EventLoopActor () -> Void)?
     private let clock: any RunClock
     private let start: EventLoopClock.Instant
     private var nextSequence = 0

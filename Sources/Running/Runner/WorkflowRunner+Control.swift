@@ -171,16 +171,18 @@ extension WorkflowRunner {
     // MARK: Job control
 
     /// Freezes running steps and all time limits and calls `stop`, which stops flowrun itself until it is continued;
-    /// then thaws them. `source` and `end` are the names of the signals. `told` is called once the pause is recorded:
-    /// who waits for that may continue flowrun at once.
-    package func standStill(by source: String, until end: String, told: () -> Void = {}, _ stop: () -> Void) {
+    /// then thaws them. `source` and `end` are the names of the signals.
+    package func standStill(by source: String, until end: String, _ stop: () -> Void) {
         let isTold = !control.isPaused && outcome == nil
         if isTold { recorder.record(.runPaused(source: source)) }
-        told()
+        // Everything is written before flowrun stops, and also before it freezes: a program that sees the pause may
+        // continue flowrun at once.
+        recorder.writeAhead?()
         // If a pause has already frozen everything, it stays frozen.
         defer { loop.clock.refresh() }
         guard !control.isFrozen, outcome == nil else { return stop() }
         freeze()
+        recorder.writeAhead?()
         stop()
         loop.clock.refresh()
         thaw()

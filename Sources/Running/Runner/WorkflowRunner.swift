@@ -68,7 +68,7 @@ package final class WorkflowRunner {
     package var signal: Int32? { control.signal }
 
     /// Hands everything recorded so far to the kernel, so that it survives a kill; nil if it is not stored.
-    package var writeAhead: (() -> Void)? {
+    package var writeAhead: (@EventLoopActor () -> Void)? {
         get { recorder.writeAhead }
         set { recorder.writeAhead = newValue }
     }
@@ -170,6 +170,8 @@ extension WorkflowRunner: RunLoopDelegate {
         let outcome = loop.outcome(of: .root) ?? .cancelled
         loop.end()
         parts.terminal.withdrawQuestions()
+        // That may take a while.
+        recorder.writeAhead?()
         if let message = context.files.removeFolder() { recorder.record(.warning(code: "temp", message: message)) }
         result.isOutOfProcesses = parts.starts.isOutOfProcesses
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
