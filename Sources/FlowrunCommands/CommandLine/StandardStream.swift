@@ -84,4 +84,4 @@ struct StandardStream {
     }
 }
 
-func environmentVariable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+func environmentVariable(_ name: String) -> String? { name.withCString(getenv).map { String(cString: $0) } }

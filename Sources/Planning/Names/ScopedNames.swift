@@ -1,3 +1,4 @@
+internal import BasicContainers
 import Basics
 import Workflow
 
@@ -5,7 +6,7 @@ import Workflow
 ///
 /// One open-addressing table for the whole workflow: a dictionary per group would cost an allocation for each of many
 /// tiny groups.
-struct ScopedNames {
+final class ScopedNames {
     private struct Slot {
         var tag: UInt32 = 0
         /// 0 marks an empty slot: the workflow itself is not a member.
@@ -13,7 +14,7 @@ struct ScopedNames {
     }
 
     private let nodes: [WorkflowNode]
-    private var slots: [Slot]
+    private var slots: UniqueArray<Slot>
     private let mask: Int
 
     init(_ nodes: [WorkflowNode]) {
@@ -21,7 +22,7 @@ struct ScopedNames {
         while capacity < nodes.count + nodes.count / 2 { capacity *= 2 }
         self.nodes = nodes
         mask = capacity - 1
-        slots = [Slot](repeating: Slot(), count: capacity)
+        slots = UniqueArray(repeating: Slot(), count: capacity)
         var hashes = NameHashes { ByteHash.of(nodes[$0].id) }
         for row in nodes.indices.dropFirst() {
             let hash = hashes.hash(row, of: nodes.count)
@@ -71,11 +72,11 @@ struct ScopedNames {
 
 /// The hashes of many names, computed in blocks. This keeps the loop that probes the table short: the table of a
 /// large workflow exceeds the processor's cache, and in a short loop the processor fetches several slots at once.
-struct NameHashes {
+struct NameHashes: ~Copyable {
     private static let blockSize = 512
 
     private let hash: (Int) -> UInt64
-    private var block: [UInt64] = []
+    private var block = UniqueArray<UInt64>()
     private var start = 0
 
     /// `hash` computes the hash of the name with this index.
@@ -83,7 +84,7 @@ struct NameHashes {
 
     /// Returns the hash of a name, of `count` in all. Cheap if names are requested in order.
     mutating func hash(_ index: Int, of count: Int) -> UInt64 {
-        if !block.indices.contains(index - start) { fill(from: index, to: min(count, index + Self.blockSize)) }
+        if !(0..<block.count).contains(index - start) { fill(from: index, to: min(count, index + Self.blockSize)) }
         return block[index - start]
     }
 

@@ -1,3 +1,5 @@
+internal import BasicContainers
+
 /// The longest paths of a plan for given lengths of its steps; groups have no length of their own.
 struct PathLengths {
     /// Per row: the longest path that must have ended before it starts.
@@ -11,7 +13,8 @@ struct PathLengths {
         let order = PlanOrder(nodes, edges)
         var beforeStart = [Int](repeating: 0, count: nodes.count)
         var beforeEnd = beforeStart
-        for moment in order.moments {
+        for index in 0..<order.moments.count {
+            let moment = order.moments[index]
             let row = moment.row
             let parent = nodes[row].parent
             if !moment.isEnd {
@@ -29,7 +32,8 @@ struct PathLengths {
         var afterEnd = remaining
         // Per group with a hook: the path from the start of the first one.
         var hooks: [PlanIndex: Int] = [:]
-        for moment in order.moments.reversed() {
+        for index in (0..<order.moments.count).reversed() {
+            let moment = order.moments[index]
             let row = moment.row
             let parent = nodes[row].parent
             if moment.isEnd || nodes[row].role == .step {
@@ -54,7 +58,7 @@ struct PathLengths {
 
 /// The moments of a plan, each after everything it waits for: the start of every row, and the end of every group or
 /// fan-out. A step has one moment for both.
-struct PlanOrder {
+struct PlanOrder: ~Copyable {
     struct Moment {
         private let value: UInt32
 
@@ -66,7 +70,7 @@ struct PlanOrder {
         var index: Int { Int(value) }
     }
 
-    private(set) var moments: [Moment] = []
+    private(set) var moments = UniqueArray<Moment>()
 
     /// O(rows + edges). Uses a depth-first search with its own stack if the order of the rows is not valid.
     init(_ nodes: [PlanNode], _ edges: [PlanEdge]) {

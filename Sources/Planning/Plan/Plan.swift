@@ -103,7 +103,7 @@ extension Plan {
 
     /// The line of a row's definition.
     package func line(of row: PlanIndex) -> Int {
-        workflow.file.line(at: workflow[nodes[row].definition].range.lowerOffset)
+        workflow.file.line(at: workflow.range(of: nodes[row].definition).lowerOffset)
     }
 }
 

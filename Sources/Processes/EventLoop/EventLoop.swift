@@ -1,3 +1,4 @@
+internal import BasicContainers
 internal import Basics
 internal import CLinux
 internal import Glibc
@@ -10,9 +11,9 @@ internal import Synchronization
 package final class EventLoop: SerialExecutor, TaskExecutor {
     package static let shared = EventLoop()
 
-    private struct Inbox {
+    private struct Inbox: ~Copyable {
         /// Oldest first.
-        var jobs: [UnownedJob] = []
+        var jobs = UniqueArray<UnownedJob>()
         /// True while the thread may be asleep in epoll_wait and has to be woken for a new job.
         var isWaiting = false
         var isStopped = false
@@ -63,7 +64,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// Runs all ready jobs. Returns false when the loop is to end.
     func runJobs() -> Bool {
-        var jobs: [UnownedJob] = []
+        var jobs = UniqueArray<UnownedJob>()
         while true {
             jobs.removeAll(keepingCapacity: true)
             let isStopped = inbox.withLock { inbox in
@@ -72,8 +73,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor {
                 return inbox.isStopped
             }
             guard !jobs.isEmpty else { return !isStopped }
-            for job in jobs {
-                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            for index in 0..<jobs.count {
+                jobs[index]
+                    .runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
             }
         }
     }

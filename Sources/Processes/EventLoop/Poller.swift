@@ -1,3 +1,4 @@
+internal import BasicContainers
 internal import CLinux
 internal import Glibc
 
@@ -32,7 +33,7 @@ package final class Poller {
     }
 
     // By descriptor: they are small numbers, and the kernel reuses the smallest.
-    private var watches: [Watch?] = []
+    private var watches = UniqueArray<Watch?>()
     /// Descriptors whose watches have not begun, oldest first.
     private var deferred: [Int32] = []
     /// Most programs that a build starts end sooner than this.

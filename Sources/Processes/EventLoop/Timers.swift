@@ -7,10 +7,16 @@ internal import HeapModule
 @EventLoopActor
 package final class Timers {
     /// A scheduled call.
-    package struct Token: Sendable {
-        package let number: Int
+    @EventLoopActor
+    package final class Token {
+        package nonisolated let number: Int
+        /// nil once it was called or cancelled.
+        fileprivate var action: (@EventLoopActor () -> Void)?
 
-        package init(number: Int) { self.number = number }
+        package nonisolated init(number: Int, _ action: (@EventLoopActor () -> Void)? = nil) {
+            self.number = number
+            self.action = action
+        }
     }
 
     private struct Entry: Comparable {
@@ -29,7 +35,8 @@ package final class Timers {
     /// True if no timerfd rings, so that `rest` has to limit each wait and `fire` has to be called after it.
     private(set) var areAsked: Bool
     private var heap = Heap<Entry>()
-    private var actions: [Int: @EventLoopActor () -> Void] = [:]
+    /// The number of calls that are to come.
+    private var pending = 0
     private var armed: EventLoopClock.Instant?
     private var lastNumber = 0
 
@@ -42,8 +49,8 @@ package final class Timers {
     /// Calls `action` once, at `time`; actions run in the order of their times, then of these calls.
     package func schedule(at time: EventLoopClock.Instant, _ action: @escaping @EventLoopActor () -> Void) -> Token {
         lastNumber += 1
-        let token = Token(number: lastNumber)
-        actions[token.number] = action
+        let token = Token(number: lastNumber, action)
+        pending += 1
         heap.insert(Entry(time: time, token: token))
         arm()
         return token
@@ -51,10 +58,9 @@ package final class Timers {
 
     /// Does nothing once the timer has fired. The heap entry remains until its time or the next compaction.
     package func cancel(_ token: Token) {
-        guard actions.removeValue(forKey: token.number) != nil, heap.count > 64, heap.count > 2 * actions.count else {
-            return
-        }
-        heap = Heap(heap.unordered.filter { actions[$0.token.number] != nil })
+        guard token.action.take() != nil else { return }
+        pending -= 1
+        if heap.count > 64, heap.count > 2 * pending { heap = Heap(heap.unordered.filter { $0.token.action != nil }) }
     }
 
     /// Called when the descriptor is readable.
@@ -71,7 +77,9 @@ package final class Timers {
         let now = Poller.shared.now
         while let first = heap.min, first.time <= now {
             heap.removeMin()
-            actions.removeValue(forKey: first.token.number)?()
+            guard let action = first.token.action.take() else { continue }
+            pending -= 1
+            action()
         }
         arm()
     }
@@ -85,7 +93,7 @@ package final class Timers {
 
     /// Sets the timerfd only if the earliest timer is earlier than the one it is set for.
     private func arm() {
-        while let first = heap.min, actions[first.token.number] == nil { heap.removeMin() }
+        while let first = heap.min, first.token.action == nil { heap.removeMin() }
         guard let earliest = heap.min?.time, earliest < armed ?? .distantFuture else { return }
         guard let descriptor, !areAsked else { return }
         armed = earliest

@@ -1,89 +1,96 @@
+internal import BasicContainers
 internal import Glibc
 
 /// An environment in the form that exec needs, built once and shared by many commands. It owns only the strings that
 /// it adds to its base.
 package final class EnvironmentBlock {
     private let base: EnvironmentBlock?
-    // Of the same type as `entries`, so that a run has one type less to set up.
-    private var owned: [UnsafeMutablePointer<CChar>?] = []
-    /// Ends with nil.
-    private var entries: [UnsafeMutablePointer<CChar>?]
+    private var owned = UniqueArray<CString>()
+    private var entries = UniqueArray<CString>()
 
     /// Takes the environment that flowrun itself was given.
     package init(inheriting source: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
         base = nil
-        entries = []
         var next = source
         while let entry = next?.pointee {
             entries.append(entry)
             next = next?.advanced(by: 1)
         }
-        entries.append(nil)
+    }
+
+    /// Takes `base` with what `change` does to it, which alone may call `set` and `remove`.
+    package init(_ base: EnvironmentBlock, _ change: (EnvironmentBlock) -> Void) {
+        self.base = base
+        entries = base.entries.clone()
+        change(self)
     }
 
     /// Applies changes to `base`, later ones winning; a nil value removes the variable. O(variables x changes).
-    package init(_ base: EnvironmentBlock, changes: [(name: String, value: String?)]) {
-        self.base = base
-        entries = base.entries
-        for (name, value) in changes {
-            let index = Self.index(of: name, in: entries)
-            guard let value else {
-                if let index { entries.remove(at: index) }
-                continue
-            }
-            guard let entry = Self.entry(name, value) else { continue }
-            owned.append(entry)
-            if let index { entries[index] = entry } else { entries.insert(entry, at: entries.count - 1) }
+    package convenience init(_ base: EnvironmentBlock, changes: [(name: String, value: String?)]) {
+        self.init(base) { block in
+            for (name, value) in changes { if let value { block.set(name, value) } else { block.remove(name) } }
         }
     }
 
     /// Keeps only the named variables of `base`; names that are not set are ignored.
     package init(_ base: EnvironmentBlock, keeping names: [String]) {
         self.base = base
-        entries = []
-        for name in names {
-            if let index = Self.index(of: name, in: base.entries) { entries.append(base.entries[index]) }
-        }
-        entries.append(nil)
+        for name in names { if let index = base.index(of: name) { entries.append(base.entries[index]) } }
     }
 
-    deinit { owned.forEach { free($0) } }
+    deinit { for index in 0..<owned.count { free(owned[index]) } }
+
+    /// Adds a variable, or replaces its value. Without memory for it, it has none.
+    package func set(_ name: String, _ value: String) {
+        guard let entry = Self.entry(name, value) else { return }
+        owned.append(entry)
+        if let index = index(of: name) { entries[index] = entry } else { entries.append(entry) }
+    }
+
+    /// Does nothing if the variable is not set.
+    package func remove(_ name: String) {
+        if let index = index(of: name) { entries.remove(at: index) }
+    }
 
     /// The value of a variable; nil if it is not set.
     package subscript(name: String) -> String? {
-        guard let index = Self.index(of: name, in: entries), let entry = entries[index] else { return nil }
-        return String(cString: entry + name.utf8.count + 1)
+        index(of: name).map { String(cString: entries[$0] + name.utf8.count + 1) }
     }
 
     /// All variables, in the order in which a process gets them.
-    package var variables: [(name: String, value: String)] { variables(of: entries) }
+    package var variables: [(name: String, value: String)] { variables { _ in true } }
 
-    private func variables(of entries: [UnsafeMutablePointer<CChar>?]) -> [(name: String, value: String)] {
-        entries.compactMap { entry in
-            guard let entry, let equals = strchr(entry, Int32(UInt8(ascii: "="))) else { return nil }
+    private func variables(where isWanted: (CString) -> Bool) -> [(name: String, value: String)] {
+        var variables: [(name: String, value: String)] = []
+        forEachEntry { entry in
+            guard isWanted(entry), let equals = strchr(entry, Int32(UInt8(ascii: "="))) else { return }
             let name = UnsafeRawBufferPointer(start: entry, count: equals - entry)
-            return (String(decoding: name, as: UTF8.self), String(cString: equals + 1))
+            variables.append((String(decoding: name, as: UTF8.self), String(cString: equals + 1)))
         }
+        return variables
     }
 
     /// The variables set on top of the block it began with, which is flowrun's own or a part of it.
     package var ownVariables: [(name: String, value: String)] {
-        var own: [UnsafeMutablePointer<CChar>?] = []
+        var own: Set<CString> = []
         var next = self
         // The first change is the one that flowrun itself makes for every step.
         while let base = next.base, base.base != nil {
-            own += next.owned
+            for index in 0..<next.owned.count { own.insert(next.owned[index]) }
             next = base
         }
-        guard !own.isEmpty else { return [] }
-        return variables(of: entries.filter(own.contains))
+        return own.isEmpty ? [] : variables(where: own.contains)
     }
 
-    /// The pointers for exec, nil at the end. Valid as long as the block lives.
-    var pointers: [UnsafeMutablePointer<CChar>?] { entries }
+    var count: Int { entries.count }
+
+    /// Passes on each `name=value` for exec, in order. Valid as long as the block lives.
+    func forEachEntry(_ body: (CString) -> Void) {
+        for index in 0..<entries.count { body(entries[index]) }
+    }
 
     /// Returns `name=value` in newly allocated memory; nil if there is none left.
-    private static func entry(_ name: String, _ value: String) -> UnsafeMutablePointer<CChar>? {
+    private static func entry(_ name: String, _ value: String) -> CString? {
         var (name, value) = (name, value)
         return name.withUTF8 { name in
             value.withUTF8 { value in
@@ -98,15 +105,16 @@ package final class EnvironmentBlock {
         }
     }
 
-    private static func index(of name: String, in entries: [UnsafeMutablePointer<CChar>?]) -> Int? {
+    private func index(of name: String) -> Int? {
         var name = name
         return name.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { name in
                 guard let start = name.baseAddress, let first = name.first else { return nil }
-                return entries.firstIndex { entry in
+                return (0..<entries.count).first { index in
+                    let entry = entries[index]
                     // Most differ in their first byte.
-                    guard let entry, entry[0] == first else { return false }
-                    return strncmp(entry, start, name.count) == 0 && entry[name.count] == CChar(UInt8(ascii: "="))
+                    return entry[0] == first && strncmp(entry, start, name.count) == 0
+                        && entry[name.count] == CChar(UInt8(ascii: "="))
                 }
             }
         }

@@ -71,8 +71,7 @@ final class SpawnSlot {
 
     /// Lays the command out in memory in the form that exec needs.
     private func lay(_ command: ProcessCommand) {
-        let base = command.environment.pointers
-        let pointers = command.arguments.count + 1 + base.count + command.additions.count
+        let pointers = command.arguments.count + 1 + command.environment.count + command.additions.count + 1
         var size = pointers * MemoryLayout<CString?>.stride
         size += command.path.utf8.count + 1 + (command.workingDirectory?.utf8.count ?? 0) + 1
         for argument in command.arguments { size += argument.utf8.count + 1 }
@@ -94,8 +93,8 @@ final class SpawnSlot {
         for argument in command.arguments { append(text.write(argument)) }
         append(nil)
         child.pointee.envp = UnsafePointer(vector)
-        for variable in base.dropLast() { append(variable) }
-        for (name, value) in command.additions { append(text.write(name, "=", value)) }
+        command.environment.forEachEntry(append)
+        for (name, value) in command.additions { append(text.write(name, value)) }
         append(nil)
         child.pointee.path = UnsafePointer(text.write(command.path))
         child.pointee.working_directory = command.workingDirectory.map { UnsafePointer(text.write($0)) }
@@ -108,17 +107,34 @@ typealias CString = UnsafeMutablePointer<CChar>
 private struct CStringWriter {
     var next: UnsafeMutableRawPointer
 
-    mutating func write(_ parts: String...) -> CString {
+    mutating func write(_ text: String) -> CString {
         let start = next
-        for var part in parts {
-            part.withUTF8 { bytes in
-                guard let source = bytes.baseAddress else { return }
-                next.copyMemory(from: source, byteCount: bytes.count)
-                next += bytes.count
-            }
-        }
-        next.storeBytes(of: 0, as: UInt8.self)
-        next += 1
+        append(text)
+        append(0)
         return start.assumingMemoryBound(to: CChar.self)
+    }
+
+    /// Writes a variable of an environment, `name=value`.
+    mutating func write(_ name: String, _ value: String) -> CString {
+        let start = next
+        append(name)
+        append(UInt8(ascii: "="))
+        append(value)
+        append(0)
+        return start.assumingMemoryBound(to: CChar.self)
+    }
+
+    private mutating func append(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            guard let source = bytes.baseAddress else { return }
+            next.copyMemory(from: source, byteCount: bytes.count)
+            next += bytes.count
+        }
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        next.storeBytes(of: byte, as: UInt8.self)
+        next += 1
     }
 }

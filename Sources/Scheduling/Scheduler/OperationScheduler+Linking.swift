@@ -82,26 +82,29 @@ extension OperationScheduler {
 
 /// Rows to visit, as intervals, because members that joined later are after all others.
 struct RowWalk {
-    private var intervals: [Range<Int>]
+    private var current: Range<Int>
+    /// The intervals that follow, the next one last.
+    private var others: [Range<Int>] = []
 
-    init(_ first: Range<Int>) { intervals = [first] }
+    init(_ first: Range<Int>) { current = first }
 
+    /// Adds an interval to visit before the rest of the current one.
     mutating func add(_ interval: Range<Int>) {
-        if !interval.isEmpty { intervals.append(interval) }
+        guard !interval.isEmpty else { return }
+        if !current.isEmpty { others.append(current) }
+        current = interval
     }
 
     /// Returns the next row. The walk skips the contents of the row unless `enter` adds them.
     mutating func next(_ rows: [RowTable.Row]) -> OperationID? {
-        while let last = intervals.indices.last {
-            let interval = intervals[last]
-            guard let row = interval.first else {
-                intervals.removeLast()
-                continue
+        while true {
+            if let row = current.first {
+                current = Int(rows[row].subtreeEnd)..<current.upperBound
+                return OperationID(row)
             }
-            intervals[last] = Int(rows[row].subtreeEnd)..<interval.upperBound
-            return OperationID(row)
+            guard let other = others.popLast() else { return nil }
+            current = other
         }
-        return nil
     }
 }
 

@@ -1,3 +1,4 @@
+internal import BasicContainers
 internal import Glibc
 
 /// Collects the nodes of one document and refuses what flowrun's YAML excludes: tags, too many aliased nodes, deep
@@ -36,7 +37,7 @@ struct YAMLTreeBuilder: ~Copyable {
     private var findings = FindingList()
     /// True if a finding makes it pointless to read on.
     private(set) var isStopped = false
-    private var open: [OpenCollection] = []
+    private var open = UniqueArray<OpenCollection>(minimumCapacity: YAMLLimits.depth)
     private var anchors: [String: Anchor] = [:]
     private var aliasedNodes = 0
     /// The end of the last content. A block collection ends there, not where libyaml notices its end.
@@ -45,7 +46,6 @@ struct YAMLTreeBuilder: ~Copyable {
     init(file: SourceFile, source: UnsafeBufferPointer<UInt8>) {
         self.file = file
         self.source = source
-        open.reserveCapacity(YAMLLimits.depth)
         // A node of an ordinary workflow takes more than ten bytes of text; unused memory costs nothing.
         rows = YAMLRows(capacity: source.count / 8 + 64)
     }

@@ -27,8 +27,8 @@ extension WorkflowDecoder {
     /// Only at the top: reserving again for each group would copy all rows each time.
     private mutating func reserveNodes(_ count: Int) {
         nodes.reserveCapacity(count)
-        // Most steps have one or two needs; unused capacity costs nothing.
-        needs.reserveCapacity(2 * count)
+        // Most steps have one or two needs; unused capacity costs nothing, and the first one some.
+        if count > 64 { needs.reserveCapacity(2 * count) }
     }
 
     private mutating func decodeMember(_ key: YAMLNode, _ value: YAMLNode, of parent: NodeIndex) {
