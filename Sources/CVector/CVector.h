@@ -4,6 +4,7 @@
 // number as it lies in memory.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -34,7 +35,27 @@ CVECTOR_INLINE uint16_t cvector_copy_16(void *to, const void *from, bool json) {
     return cvector_bits(plain);
 }
 
-// Does the same with 64 bytes.
+// Does the same with up to 15 bytes, and reads no more; the others are zeros, which are not printable.
+CVECTOR_INLINE uint16_t cvector_copy_short(void *to, const void *from, size_t length, bool json) {
+    const unsigned char *bytes = from;
+    uint64_t words[2] = {0, 0};
+    if (length > 8) {
+        memcpy(&words[0], bytes, 8);
+        memcpy(&words[1], bytes + length - 8, 8);
+        words[1] >>= 8 * (16 - length);
+    } else if (length >= 4) {
+        uint32_t first, last;
+        memcpy(&first, bytes, 4);
+        memcpy(&last, bytes + length - 4, 4);
+        words[0] = first | (uint64_t)last << 8 * (length - 4);
+    } else if (length > 0) {
+        const size_t middle = length / 2, last = length - 1;
+        words[0] = bytes[0] | (uint64_t)bytes[middle] << 8 * middle | (uint64_t)bytes[last] << 8 * last;
+    }
+    return cvector_copy_16(to, words, json);
+}
+
+// Copies 64 bytes in the same way.
 CVECTOR_INLINE uint64_t cvector_copy_64(void *to, const void *from, bool json) {
     uint64_t plain = 0;
     for (int part = 0; part < 4; part++) {

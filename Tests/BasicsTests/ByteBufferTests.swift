@@ -64,6 +64,42 @@ struct ByteBufferTests {
         }
     }
 
+    @Test(arguments: 0...20)
+    func `a short text is copied up to its end or the first byte that needs care`(length: Int) {
+        for place in 0...length {
+            // What follows is not part of the text, and would end the copy if it were read.
+            var text = (0..<length).map { UInt8(ascii: "a") + UInt8($0) } + [0, 0]
+            if place < length { text[place] = UInt8(ascii: "\"") }
+            text.withUnsafeBytes { text in
+                var buffer = ByteBuffer(capacity: 1)
+                let end = buffer.copyPlain(UnsafeRawBufferPointer(rebasing: text[..<length]), from: 0, until: .json)
+                #expect(end == place)
+                #expect(buffer.bytes == Array(text[..<place]))
+            }
+        }
+    }
+
+    @Test func `digits are those of the standard library`() {
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<2000 {
+            let number = UInt32.random(in: 0...UInt32.max, using: &random) >> UInt32.random(in: 0...31, using: &random)
+            var buffer = ByteBuffer(capacity: 1)
+            buffer.append(hexadecimal: number, digits: 8)
+            let digits = String(number, radix: 16)
+            #expect(buffer.text == String(repeating: "0", count: 8 - digits.count) + digits)
+            for count in 1...16 {
+                let digits = String(String(UInt64(number), radix: 16).suffix(count))
+                let padded = String(repeating: "0", count: count - digits.count) + digits
+                #expect(UInt64(number).hexadecimal(digits: count) == padded)
+            }
+            for padding in 1...12 {
+                var buffer = ByteBuffer(capacity: 1)
+                buffer.append(decimal: UInt(number), padding: padding)
+                #expect(buffer.text == String(repeating: "0", count: max(0, padding - "\(number)".count)) + "\(number)")
+            }
+        }
+    }
+
     @Test func `a fast look at a scalar says what a thorough one says`() {
         var random = SeededGenerator(seed: 4)
         for _ in 0..<20_000 {

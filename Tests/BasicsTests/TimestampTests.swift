@@ -1,3 +1,4 @@
+import FlowrunTestSupport
 import Foundation
 import Testing
 
@@ -20,6 +21,18 @@ import Testing
     ])
     func `times are RFC 3339 in UTC with microseconds`(microseconds: Int64, text: String) {
         #expect(written(microseconds) == text)
+    }
+
+    @Test func `a writer of many times writes each as it is alone`() {
+        var random = SeededGenerator(seed: 6)
+        var writer = Timestamp.Writer()
+        var time: Int64 = 1_767_225_599_123_456
+        for _ in 0..<2000 {
+            time += Int64.random(in: -300_000...400_000, using: &random)
+            var buffer = ByteBuffer(capacity: 1)
+            writer.append(microseconds: time, to: &buffer)
+            #expect(buffer.text == written(time))
+        }
     }
 
     @Test func `dates agree with a calendar library from 1600 to 2400`() {

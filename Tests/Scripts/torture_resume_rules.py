@@ -362,17 +362,17 @@ class Oracle:
                     else:
                         before[step] = None
                     self.results[step] = {"outcome": None, "is": None, "moment": self.moment}
-            elif event["attempt"] == 0:
+            elif event.get("attempt", 0) == 0:
                 self.now[step] = ("absent", event["outcome"], self.basis(step))
                 if event["outcome"] == "skipped":
                     self.results.pop(step, None)
             else:
                 made = (self.run, event.get("round") or 0, step)
-                if before.get(step) and event["outcome"] == "failure" and event["tolerated"]:
+                if before.get(step) and event["outcome"] == "failure" and event.get("tolerated"):
                     made = before[step]
                 self.now[step] = made
                 self.results[step] = {
-                    "outcome": event["outcome"], "tolerated": event["tolerated"], "is": made, "moment": self.moment,
+                    "outcome": event["outcome"], "tolerated": event.get("tolerated", False), "is": made, "moment": self.moment,
                     "definition": text.definition(step), "basis": self.basis(step)}
 
         if any(event["event"] == "run.finished" and not event["counts"]["cancelled"] for event in events):

@@ -41,6 +41,11 @@ package struct ByteBuffer: ~Copyable {
     /// Removes the last `less` bytes; `less` is at most `count`.
     package mutating func removeLast(_ less: Int) { count -= less }
 
+    /// Removes this byte from the end as often as it is there.
+    mutating func removeLast(_ byte: UInt8) {
+        while count > 0, base.load(fromByteOffset: count &- 1, as: UInt8.self) == byte { count &-= 1 }
+    }
+
     /// Reserves room for `more` additional bytes.
     @inline(__always)
     package mutating func reserve(_ more: Int) {
@@ -108,6 +113,11 @@ package struct ByteBuffer: ~Copyable {
     /// Appends the decimal digits of `number`, with leading zeros up to `padding` digits (at most 20).
     package mutating func append(decimal number: UInt, padding: Int = 1) {
         reserve(20)
+        if number < 10, padding <= 1 {
+            base.storeBytes(of: UInt8(ascii: "0") &+ UInt8(number), toByteOffset: count, as: UInt8.self)
+            count += 1
+            return
+        }
         var digits = 1
         var rest = number
         while rest >= 100 {
@@ -122,7 +132,8 @@ package struct ByteBuffer: ~Copyable {
         while place >= count + 2 {
             let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
             place -= 2
-            (base + place).copyMemory(from: Self.pairs.utf8Start + 2 * Int(pair), byteCount: 2)
+            let digits = UnsafeRawPointer(Self.pairs.utf8Start + 2 * Int(pair)).loadUnaligned(as: UInt16.self)
+            base.storeBytes(of: digits, toByteOffset: place, as: UInt16.self)
             rest = quotient
         }
         if place > count {
@@ -159,10 +170,20 @@ package struct ByteBuffer: ~Copyable {
 
     /// Appends the lowest `digits` hexadecimal digits of `number`, in lower case.
     package mutating func append(hexadecimal number: UInt32, digits: Int) {
-        for place in stride(from: digits - 1, through: 0, by: -1) {
-            let digit = UInt8(truncatingIfNeeded: number >> UInt32(4 * place) & 0xF)
-            append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        reserve(8)
+        if digits == 8 {
+            base.storeBytes(of: UInt64.digits(number), toByteOffset: count, as: UInt64.self)
+            count &+= 8
+            return
         }
+        var rest = number
+        for place in (0..<digits).reversed() {
+            let digit = UInt8(truncatingIfNeeded: rest & 0xF)
+            let letter = digit &+ (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+            base.storeBytes(of: letter, toByteOffset: count &+ place, as: UInt8.self)
+            rest &>>= 4
+        }
+        count &+= digits
     }
 }
 
@@ -194,13 +215,8 @@ extension ByteBuffer {
             }
             offset &+= 16
         }
-        while offset < length {
-            let byte = from.load(fromByteOffset: offset, as: UInt8.self)
-            if byte &- 0x20 >= 0x5F { break }
-            if care == .json, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            to.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
-            offset &+= 1
-        }
+        let found = ~cvector_copy_short(to + offset, from + offset, length &- offset, care == .json)
+        offset &+= found.trailingZeroBitCount
         count &+= offset
         return start &+ offset
     }

@@ -97,6 +97,7 @@ package struct KeyedHash {
         v0 ^= word
     }
 
+    @inline(__always)
     private mutating func round() {
         v0 &+= v1
         v1 = v1 << 13 | v1 >> 51

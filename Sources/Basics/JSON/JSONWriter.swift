@@ -16,6 +16,7 @@ internal import Glibc
 package struct JSONWriter: ~Copyable {
     private var buffer: ByteBuffer
     private var needsComma = false
+    private var timestamps = Timestamp.Writer()
 
     package init(capacity: Int = 4096) { buffer = ByteBuffer(capacity: capacity) }
 
@@ -166,7 +167,7 @@ package struct JSONWriter: ~Copyable {
     package mutating func timestamp(_ key: StaticString, microseconds: Int64) {
         name(key)
         buffer.append(UInt8(ascii: "\""))
-        Timestamp.append(microseconds: microseconds, to: &buffer)
+        timestamps.append(microseconds: microseconds, to: &buffer)
         buffer.append(UInt8(ascii: "\""))
         needsComma = true
     }
@@ -177,6 +178,26 @@ package struct JSONWriter: ~Copyable {
         buffer.append(UInt8(ascii: "\""))
         buffer.append(literal: literal)
         buffer.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// Writes a field with the eight hexadecimal digits of a number as a text.
+    package mutating func field(_ key: StaticString, digitsOf number: UInt32) {
+        name(key)
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(hexadecimal: number, digits: 8)
+        buffer.append(UInt8(ascii: "\""))
+        needsComma = true
+    }
+
+    /// The bytes from an offset on; valid until the next change.
+    package func tail(from start: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: buffer.base + start, count: buffer.count - start)
+    }
+
+    /// Appends the last fields of another object; before the first of them, both objects have fields or neither has.
+    package mutating func append(tailOf other: borrowing JSONWriter, from start: Int) {
+        buffer.append(other.tail(from: start))
         needsComma = true
     }
 
@@ -200,6 +221,17 @@ package struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
+    /// Begins an object that `endObject` ends, for one that is written together with another.
+    package mutating func beginObject() {
+        separate()
+        buffer.append(UInt8(ascii: "{"))
+    }
+
+    package mutating func endObject() {
+        buffer.append(UInt8(ascii: "}"))
+        needsComma = true
+    }
+
     private mutating func enclose(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
         separate()
         buffer.append(open)
@@ -214,9 +246,12 @@ package struct JSONWriter: ~Copyable {
     }
 
     private mutating func appendQuoted(_ string: String) {
-        var string = string
         buffer.append(UInt8(ascii: "\""))
-        string.withUTF8 { buffer.append(jsonText: UnsafeRawBufferPointer($0)) }
+        // Unlike `withUTF8`, which changes a variable, this needs no copy of the text, which nearly always has it.
+        let isWritten: Void? = string.utf8.withContiguousStorageIfAvailable {
+            buffer.append(jsonText: UnsafeRawBufferPointer($0))
+        }
+        if isWritten == nil { Array(string.utf8).withUnsafeBytes { buffer.append(jsonText: $0) } }
         buffer.append(UInt8(ascii: "\""))
     }
 
@@ -225,38 +260,53 @@ package struct JSONWriter: ~Copyable {
     }
 
     private mutating func append(_ seconds: Duration) {
-        let microseconds = seconds.wholeMicroseconds.magnitude
-        if seconds < .zero { buffer.append(UInt8(ascii: "-")) }
-        let whole = microseconds / 1_000_000
+        let microseconds = seconds.wholeMicroseconds
+        if microseconds < 0 { buffer.append(UInt8(ascii: "-")) }
+        let (whole, fraction) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
         buffer.append(decimal: whole)
-        var fraction = microseconds - whole * 1_000_000
         guard fraction > 0 else { return }
-        var digits = 6
-        while fraction % 10 == 0 {
-            fraction /= 10
-            digits -= 1
-        }
         buffer.append(UInt8(ascii: "."))
-        buffer.append(decimal: fraction, padding: digits)
+        buffer.append(decimal: fraction, padding: 6)
+        buffer.removeLast(UInt8(ascii: "0"))
     }
 }
 
 extension ByteBuffer {
     /// Appends `,"name":`, without the comma for the first field of an object. Each step writes fifty of them.
+    @inline(__always)
     fileprivate mutating func append(fieldName name: StaticString, isFirst: Bool) {
         let size = name.utf8CodeUnitCount
-        reserve(size + 4)
+        reserve(size &+ 4)
         var end = base + count
         if !isFirst {
             end.storeBytes(of: UInt8(ascii: ","), as: UInt8.self)
             end += 1
         }
         end.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
-        memcpy(end + 1, name.utf8Start, size)
+        Self.copy(short: name.utf8Start, to: end + 1, size)
         end += size + 1
         end.storeBytes(of: UInt8(ascii: "\""), as: UInt8.self)
         end.storeBytes(of: UInt8(ascii: ":"), toByteOffset: 1, as: UInt8.self)
         count = end + 2 - base
+    }
+
+    /// Copies a name, without the call that memcpy is.
+    @inline(__always)
+    private static func copy(short name: UnsafePointer<UInt8>, to end: UnsafeMutableRawPointer, _ size: Int) {
+        let name = UnsafeRawPointer(name)
+        func copy<Word: BitwiseCopyable>(_ word: Word.Type) {
+            let (first, last) = (name.loadUnaligned(as: word), size - MemoryLayout<Word>.size)
+            let rest = name.loadUnaligned(fromByteOffset: last, as: word)
+            end.storeBytes(of: first, as: word)
+            end.storeBytes(of: rest, toByteOffset: last, as: word)
+        }
+        switch size {
+        case 1: copy(UInt8.self)
+        case 2...3: copy(UInt16.self)
+        case 4...7: copy(UInt32.self)
+        case 8...16: copy(UInt64.self)
+        default: memcpy(end, name, size)
+        }
     }
 }
 
@@ -276,7 +326,8 @@ extension ByteBuffer {
     private mutating func append(_ source: UnsafeRawBufferPointer, until care: Care) {
         var offset = 0
         while true {
-            if care == .json { offset = copyJSONText(source, from: offset) }
+            // A short text has no whole block.
+            if care == .json, source.count &- offset >= 128 { offset = copyJSONText(source, from: offset) }
             offset = copyPlain(source, from: offset, until: care)
             guard offset < source.count else { return }
             let byte = source[offset]

@@ -29,9 +29,33 @@ package enum Timestamp {
         buffer.append(UInt8(ascii: ":"))
         buffer.append(pair: seconds % 60)
         buffer.append(UInt8(ascii: "."))
-        buffer.append(pair: fraction / 10_000)
-        buffer.append(pair: fraction / 100 % 100)
-        buffer.append(pair: fraction % 100)
+        appendFraction(fraction, to: &buffer)
+    }
+
+    /// Appends times of which many are in the same second: its digits are made once.
+    package struct Writer {
+        private var second = Int64.min
+        /// From the year to the point.
+        private var digits: InlineArray<20, UInt8> = .init(repeating: 0)
+
+        package init() {}
+
+        package mutating func append(microseconds: Int64, to buffer: inout ByteBuffer) {
+            let (second, fraction) = floorDivide(microseconds, by: 1_000_000)
+            guard second == self.second else {
+                let start = buffer.count
+                Timestamp.append(microseconds: microseconds, to: &buffer)
+                buffer.withUnsafeBytes { for place in 0..<digits.count { digits[place] = $0[start + place] } }
+                self.second = second
+                return
+            }
+            digits.span.withUnsafeBytes { buffer.append($0) }
+            appendFraction(fraction, to: &buffer)
+        }
+    }
+
+    private static func appendFraction(_ microseconds: Int64, to buffer: inout ByteBuffer) {
+        buffer.append(decimal: UInt(microseconds), padding: 6)
         buffer.append(UInt8(ascii: "Z"))
     }
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 extension UInt64 {
     /// Returns its last `count` hexadecimal digits, at most 16, in lower case, with leading zeros. `String(_:radix:)`
     /// is generic code that costs a small run more than all that is written with it.
@@ -10,11 +12,20 @@ extension UInt64 {
 
     /// Fills a buffer of at most 16 bytes with its last hexadecimal digits.
     func writeHexadecimal(into digits: UnsafeMutableBufferPointer<UInt8>) {
-        var rest = self
-        for place in digits.indices.reversed() {
-            digits[place] = rest.hexadecimalDigit(at: 0)
-            rest >>= 4
-        }
+        guard let start = digits.baseAddress else { return }
+        var words = (Self.digits(UInt32(truncatingIfNeeded: self >> 32)), Self.digits(UInt32(truncatingIfNeeded: self)))
+        _ = withUnsafeBytes(of: &words) { memcpy(start, $0.baseAddress! + (16 - digits.count), digits.count) }
+    }
+
+    /// Returns the eight hexadecimal digits of a number as ASCII, the first one in the lowest byte.
+    static func digits(_ number: UInt32) -> UInt64 {
+        // Each byte into two, then its high half before its low half.
+        var bytes = UInt64(number.byteSwapped)
+        bytes = (bytes | bytes << 16) & 0x0000_FFFF_0000_FFFF
+        bytes = (bytes | bytes << 8) & 0x00FF_00FF_00FF_00FF
+        let halves = bytes >> 4 & 0x000F_000F_000F_000F | (bytes & 0x000F_000F_000F_000F) << 8
+        let letters = (halves &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (halves &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).littleEndian
     }
 
     /// True if `text` consists of its last hexadecimal digits, as `hexadecimal` writes them.

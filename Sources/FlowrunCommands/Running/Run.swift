@@ -95,10 +95,9 @@ package struct Run {
         }
         let prompt = TerminalPrompt(say: logs.say)
         logs.show(prompt)
-        let runner = WorkflowRunner(
-            plan, options: options, reporters: [journal].compactMap(\.self) + [view] + logs.reporters,
-            prompt: prompt
-        ) { !logs.areCongested }
+        var reporters: [any Reporter] = [view] + logs.reporters
+        if let journal { reporters.insert(journal, at: 0) }
+        let runner = WorkflowRunner(plan, options: options, reporters: reporters, prompt: prompt) { !logs.areCongested }
         runner.terminalHost = StepTerminal(logs) { standStill(by: $0, runner, logs, files) }
         runner.tellTemporaryFolder { path in
             Guard.note(temporaryFolder: path)

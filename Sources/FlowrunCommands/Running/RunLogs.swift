@@ -96,13 +96,13 @@ struct RunLogs {
         options.spoolDirectory = environmentVariable("TMPDIR") ?? options.spoolDirectory
         options.logFile = request.logFile
         options.why = request.why
-        log = request.log.reporter(to: logSink, view: view, options, outputs: journal)
+        log = request.log.reporter(to: logSink, view: view, options, outputs: journal, journal: journal)
         reporters.append(log)
         filePath = request.logFile ?? ""
         if let path = request.logFile {
             do {
                 let file = try DescriptorSink(creating: path)
-                reporters.append(JSONLinesReporter(sink: inTurns(behindJournal(file))))
+                reporters.append(JSONLinesReporter(sink: inTurns(behindJournal(file)), journal: journal))
                 self.file = file
             } catch {
                 throw .unable("cannot write the log to `\(path)`: \(error.words)")

@@ -121,7 +121,7 @@ enum JournalLine {
         json.object { json in
             body(&json)
             let crc = json.withUnsafeBytes { CRC32C.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
-            json.field("crc", CRC32C.digits(crc))
+            json.field("crc", digitsOf: crc)
         }
         json.newline()
     }

@@ -27,6 +27,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private var recordSize = 0
     private var room: OutputRoom
     private var json = JSONWriter(capacity: 16 * 1024)
+    /// The record of the last event as the log has it; nil until a log asks for it.
+    private var whole: WholeRecord?
     /// The latest output events whose bytes are not kept; one record will represent them all.
     private var dropped: DroppedOutput?
     private var size = 0
@@ -74,9 +76,12 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     package func report(_ event: RunEvent) {
         lastPlace = nil
+        whole?.sequence = nil
         guard failure == nil else { return }
         switch event.kind {
         case .stepOutput(let output): return report(output, event)
+        // Most have nothing to keep, and binding what is in the event would copy it.
+        case .stepFinished where outputs.isEmpty && files.isEmpty && !isDurable: append(event)
         case .stepFinished(let step):
             let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: .step(step.step))
             files[step.step] = output?.wholeFile
@@ -103,6 +108,13 @@ package final class JournalWriter: Reporter, OutputPlaces {
     /// True once output was not kept because of the limit.
     package var isOverLimit: Bool { room.isExceeded }
 
+    /// Returns the place for the record of each event as the log has it, which is written there from now on.
+    func wholeRecord() -> WholeRecord {
+        let record = whole ?? WholeRecord()
+        whole = record
+        return record
+    }
+
     package func file(ofStep step: String) -> String? {
         files[step].flatMap { name in path.map { "\($0)/\(name)" } }
     }
@@ -120,11 +132,16 @@ package final class JournalWriter: Reporter, OutputPlaces {
 
     private func append(_ event: RunEvent) {
         appendDropped()
-        JournalLine.append(to: &json) { $0.fields(of: event, isJournal: true) }
+        write(event, output: nil)
+    }
+
+    private func write(_ event: RunEvent, output: ((inout JSONWriter) -> Void)?) {
+        JournalLine.append(to: &json) { $0.fields(of: event, isJournal: true, whole: whole, output: output) }
     }
 
     private func appendDropped() {
-        if let dropped = dropped.take() { JournalLine.append(to: &json, dropped.write) }
+        guard dropped != nil, let dropped = dropped.take() else { return }
+        JournalLine.append(to: &json, dropped.write)
     }
 
     private func note(dropped output: StepOutput, _ event: RunEvent) {
@@ -158,9 +175,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         appendDropped()
         let start = json.count
         if let place { lastPlace = place.isPassing ? nil : OutputPlace(file: place.file, offset: place.offset) }
-        JournalLine.append(to: &json) { json in
-            json.fields(of: event, isJournal: true) { $0.bytes(output.bytes, at: place) }
-        }
+        write(event) { $0.bytes(output.bytes, at: place) }
         if place != nil {
             outputSize += output.bytes.count
             recordSize += json.count - start
@@ -211,7 +226,7 @@ extension JSONWriter {
             field("file", place.name)
             field("offset", place.offset)
             field("count", bytes.count)
-            field("sum", CRC32C.digits(CRC32C.of(bytes)))
+            field("sum", digitsOf: CRC32C.of(bytes))
         } else if String(validating: bytes, as: UTF8.self) != nil {
             field("text", repairing: bytes)
         } else {

@@ -233,14 +233,15 @@ package enum LogForm: String, Sendable, CaseIterable {
     /// Only the summary, and only if the run did not succeed.
     case quiet
 
-    /// Makes the reporter of a log. `outputs` has the places of long outputs, nil if they are not kept. It and `view`
-    /// receive each event first.
+    /// Makes the reporter of a log. `outputs` has the places of long outputs, nil if they are not kept; `journal` is
+    /// nil if there is none. They and `view` receive each event first.
     package func reporter(
-        to sink: any RecordSink, view: RunView, _ options: TextReporter.Options, outputs: (any OutputPlaces)?
+        to sink: any RecordSink, view: RunView, _ options: TextReporter.Options, outputs: (any OutputPlaces)?,
+        journal: JournalWriter? = nil
     ) -> any Reporter {
         switch self {
         case .text: TextReporter(sink: sink, view: view, options: options, outputs: outputs)
-        case .json: JSONLinesReporter(sink: sink)
+        case .json: JSONLinesReporter(sink: sink, journal: journal)
         case .quiet:
             QuietReporter(
                 sink: sink, view: view, isColored: options.isColored, logFile: options.logFile, outputs: outputs)
@@ -253,13 +254,18 @@ package enum LogForm: String, Sendable, CaseIterable {
 /// A record has every field of its event; a field that does not apply is `null`.
 package final class JSONLinesReporter: Reporter {
     private let sink: any RecordSink
+    /// Has the record of each event already, if there is a journal.
+    private let shared: WholeRecord?
     private var json = JSONWriter(capacity: 16 * 1024)
 
-    package init(sink: any RecordSink) {
+    /// `journal` receives each event first; nil if there is none.
+    package init(sink: any RecordSink, journal: JournalWriter? = nil) {
         self.sink = sink
+        shared = journal?.wholeRecord()
     }
 
     package func report(_ event: RunEvent) {
+        if let record = shared?.bytes(of: event) { return sink.write(record) }
         json.removeAll()
         json.object { json in json.fields(of: event) }
         json.newline()

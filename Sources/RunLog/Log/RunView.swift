@@ -109,7 +109,7 @@ package final class RunView: Reporter {
             steps += 1
             if event.round != nil { roundCopies.append(added.step) }
             remember(added.step, nil)
-        case .stepStarted(let step): note(step, event)
+        case .stepStarted(let step): note(step, at: event.elapsed)
         case .stepAttempt(let end):
             if end.status != .exited(0) { attempts[end.step, default: []].append(end.status) }
             return
@@ -146,11 +146,11 @@ package final class RunView: Reporter {
         revision += 1
     }
 
-    private func note(_ step: StepStarted, _ event: RunEvent) {
+    private func note(_ step: StepStarted, at time: Duration) {
         for index in running.indices { running[index].isAlone = false }
         running.append(
             Command(
-                writer: .step(step.step), title: step.title, view: step.view, start: event.elapsed,
+                writer: .step(step.step), title: step.title, view: step.view, start: time,
                 isAlone: running.isEmpty))
         remember(step.step, nil)
     }

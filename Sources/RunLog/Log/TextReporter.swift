@@ -73,7 +73,7 @@ package final class TextReporter: Reporter {
         switch event.kind {
         case .stepOutput: break
         case .stepFinished(let step):
-            if straight.contains(step.step) { summary.noteShown(step.step) }
+            if !straight.isEmpty, straight.contains(step.step) { summary.noteShown(step.step) }
             if live?.step == step.step, blocks[.step(step.step)] == nil { shownLast = step.step }
             stop(step.step)
             let block = blocks.isEmpty ? nil : blocks.removeValue(forKey: .step(step.step))
@@ -123,7 +123,7 @@ package final class TextReporter: Reporter {
     }
 
     private func stop(_ step: String) {
-        straight.remove(step)
+        if !straight.isEmpty { straight.remove(step) }
         if live?.step == step { live = nil }
     }
 

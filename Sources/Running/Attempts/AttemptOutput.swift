@@ -12,14 +12,16 @@ struct AttemptOutput {
     /// Standard output; nil if nothing reads it.
     private(set) var captured: CapturedOutput?
     private var output: StepStream
-    private var error: StepStream
+    /// nil until something is written to it.
+    private var error: StepStream?
+    private let mask: SecretMask?
     /// True if standard output has a pipe of its own.
     private var isSeparate = false
 
     /// `mask` hides secrets; nil if there are none.
     init(mask: SecretMask?, capturing captured: CapturedOutput? = nil) {
+        self.mask = mask
         output = StepStream(mask: mask)
-        error = StepStream(mask: mask)
         self.captured = captured
     }
 
@@ -27,7 +29,10 @@ struct AttemptOutput {
     mutating func append(_ bytes: UnsafeRawBufferPointer, to stream: OutputStream, _ sink: Sink) -> Bool {
         byteCount += bytes.count
         guard stream != .standardError else {
+            // Taken out, so that changing it does not copy it.
+            var error = error.take() ?? StepStream(mask: mask)
             Self.append(bytes, to: &error, &tail) { sink($0, $1, .stderr) }
+            self.error = error
             return true
         }
         isSeparate = stream == .standardOutput
@@ -41,7 +46,7 @@ struct AttemptOutput {
     mutating func finish(_ sink: Sink) {
         let name = outputName
         Self.finish(&output, &tail) { sink($0, $1, name) }
-        Self.finish(&error, &tail) { sink($0, $1, .stderr) }
+        if var error = error.take() { Self.finish(&error, &tail) { sink($0, $1, .stderr) } }
     }
 
     /// Takes the standard output of an earlier run in place of that of a process.

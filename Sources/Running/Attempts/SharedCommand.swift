@@ -215,7 +215,7 @@ final class SharedCommand {
         SharedFailure(cause: parts.context.state.cause(kind, message, of: key), tail: output.tail)
     }
 
-    private func record(_ kind: RunEvent.Kind) {
+    private func record(_ kind: consuming RunEvent.Kind) {
         parts.recorder.record(kind, round: key.group == .root ? nil : parts.context.state.round(about: key.group))
     }
 }

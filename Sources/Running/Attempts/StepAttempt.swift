@@ -88,14 +88,13 @@ final class StepAttempt {
     /// The number of the last attempt that had a process, this one or an earlier one; 0 if none had.
     private var lastStarted: Int { life.hadProcess ? number : startedBefore }
 
-    /// The end of the attempt.
-    var end: AttemptEnd {
-        var end = result
-        end.lastStarted = lastStarted
-        end.duration = stepDuration
-        end.outputBytes = output.byteCount
-        end.tail = result.error?.failure?.tail ?? output.tail
-        return end
+    /// Returns the end of the attempt, up to now.
+    func end() -> AttemptEnd {
+        result.lastStarted = lastStarted
+        result.duration = stepDuration
+        result.outputBytes = output.byteCount
+        result.tail = result.error?.failure?.tail ?? output.tail
+        return result
     }
 
     /// The time from the first start of a process of the step to now; for a single attempt, that of its process. nil
@@ -151,7 +150,7 @@ final class StepAttempt {
         handle(life.hasProcess ? .ended : .settled)
     }
 
-    private func record(_ kind: RunEvent.Kind) { parts.recorder.record(kind, round: round) }
+    private func record(_ kind: consuming RunEvent.Kind) { parts.recorder.record(kind, round: round) }
 
     // MARK: End
 

@@ -21,6 +21,8 @@ final class CommandBuilder {
     /// By group: a digest of its members.
     private var contents: [PlanIndex: String] = [:]
 
+    /// The start of each idempotency key.
+    private lazy var keyStart = (options.past?.origin ?? options.run) + "/"
     /// The last program and folder that were there, since many steps in a row have the same.
     private var found: (path: String, folder: String?)?
 
@@ -142,7 +144,7 @@ final class CommandBuilder {
     /// Returns a key that is the same for all attempts of a step in a round, also in runs that resume this one: a
     /// receiver that gets it twice can tell that the work is the same.
     private func idempotencyKey(of row: PlanIndex, _ attempt: Contribution) -> String {
-        let key = "\(options.past?.origin ?? options.run)/\(plan.nodes[row].id)"
+        let key = keyStart + plan.nodes[row].id
         guard let round = attempt.round, round > 0 else { return key }
         return "\(key)#\(round)"
     }

@@ -30,7 +30,7 @@ final class EventRecorder {
     /// The time since the run started.
     var elapsed: Duration { start.duration(to: clock.now) }
 
-    func record(_ kind: RunEvent.Kind, round: Int? = nil) {
+    func record(_ kind: consuming RunEvent.Kind, round: Int? = nil) {
         let event = RunEvent(
             sequence: nextSequence, wallClock: clock.wallClock, elapsed: elapsed, kind: kind, round: round)
         nextSequence += 1

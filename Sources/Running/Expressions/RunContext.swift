@@ -358,13 +358,16 @@ final class BaseEnvironments {
     private func inheritedBlock() -> EnvironmentBlock {
         // An enclosing flowrun has set them for its own step. If a secret comes from a variable, only the steps that
         // list the secret see its value.
-        let changes: [(name: String, value: String?)] = [
-            ("FLOWRUN_STEP", nil), ("FLOWRUN_ATTEMPT", nil), ("FLOWRUN_OUTPUT", nil), ("FLOWRUN_ROUND", nil),
-            ("FLOWRUN_IDEMPOTENCY_KEY", nil), ("FLOWRUN_RUN", options.run),
-            ("FLOWRUN_TEMP", scratchFolder()),
-        ]
-        return EnvironmentBlock(
-            EnvironmentBlock(inheriting: environ), changes: changes + options.secrets.sources.map { ($0, nil) })
+        EnvironmentBlock(EnvironmentBlock(inheriting: environ)) { block in
+            block.remove("FLOWRUN_STEP")
+            block.remove("FLOWRUN_ATTEMPT")
+            block.remove("FLOWRUN_OUTPUT")
+            block.remove("FLOWRUN_ROUND")
+            block.remove("FLOWRUN_IDEMPOTENCY_KEY")
+            block.set("FLOWRUN_RUN", options.run)
+            if let folder = scratchFolder() { block.set("FLOWRUN_TEMP", folder) } else { block.remove("FLOWRUN_TEMP") }
+            options.secrets.sources.forEach(block.remove)
+        }
     }
 
     subscript(policy: EnvironmentPolicy) -> EnvironmentBlock {

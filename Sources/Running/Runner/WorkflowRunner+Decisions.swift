@@ -63,7 +63,7 @@ extension WorkflowRunner {
     }
 
     /// Records an event about a row. One about a group that may be tried again carries the round of that group.
-    private func record(_ kind: RunEvent.Kind, about row: PlanIndex) {
+    private func record(_ kind: consuming RunEvent.Kind, about row: PlanIndex) {
         recorder.record(kind, round: state.round(about: row))
     }
 
@@ -119,6 +119,6 @@ extension WorkflowRunner {
         }
         let attempt = attempts.removeValue(forKey: row)
         if attempt == nil { waits.forget(row) }
-        record(state.stepHasFinished(row, outcome, cause, attempt?.end), about: row)
+        record(state.stepHasFinished(row, outcome, cause, attempt?.end()), about: row)
     }
 }

@@ -114,6 +114,27 @@ import Testing
         #expect(reader.isFinished && reader.missingOutput == 0)
     }
 
+    @Test func `the log's record that a journal makes with its own is the one that the log makes itself`() throws {
+        let folder = try openFolder()
+        defer { close(folder) }
+        let header = JournalHeader {
+            ($0.run, $0.file, $0.path, $0.workflow, $0.time) = ("r", "f.yml", "/f.yml", "f.yml", 1)
+        }
+        let journal = try JournalWriter(in: folder, header)
+        let (shared, alone) = (RecordingSink(), RecordingSink())
+        let reporters: [any Reporter] = [
+            journal, JSONLinesReporter(sink: shared, journal: journal), JSONLinesReporter(sink: alone),
+        ]
+        for event in events { for reporter in reporters { reporter.report(event) } }
+        journal.flush()
+        #expect(!alone.bytes.isEmpty)
+        #expect(String(decoding: shared.bytes, as: UTF8.self) == String(decoding: alone.bytes, as: UTF8.self))
+        let reader = try #require(try JournalReader(in: folder))
+        var read = 0
+        while reader.next({ _ in read += 1 }) {}
+        #expect(read == events.count)
+    }
+
     @Test(arguments: [(#""exit_code":3,"signal":null"#, true), (#""exit_code":null,"signal":null"#, false)])
     func `an attempt that ended in no way is no event`(end: String, isOne: Bool) {
         let head = #""v":1,"seq":3,"time":"2026-01-31T23:59:59.000000Z","t":1,"event":"step.attempt""#

@@ -121,7 +121,7 @@ package struct FieldRule {
     }
 }
 
-/// Sets values from a record.
+/// Sets values from a record of a journal, in which blank ones are left out.
 struct RecordReader: RecordVisitor {
     static var isReader: Bool { true }
 
@@ -130,7 +130,7 @@ struct RecordReader: RecordVisitor {
     var isComplete = true
 
     mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ rule: FieldRule) {
-        if let found = Value(record, name) { value = found } else { isComplete = false }
+        if let found = Value(record, name) ?? Value.blank { value = found } else { isComplete = false }
     }
 
     mutating func optional<Value: RecordValue>(_ name: StaticString, _ value: inout Value?, _ rule: FieldRule) {
@@ -158,23 +158,34 @@ extension UnsafeRawBufferPointer {
     package static var nothing: Self { Self(start: nil, count: 0) }
 }
 
-/// Writes values as fields of a record.
+/// Writes values as fields of a record. A journal leaves out those that are blank: of a step's end, most are.
 struct RecordWriter: RecordVisitor, ~Copyable {
     static var isReader: Bool { false }
 
     var json: JSONWriter
     let isJournal: Bool
+    /// Receives the log's record of the same event beside that of a journal; nil if only one is wanted.
+    let whole: WholeRecord?
     /// Writes the fields that replace the bytes of an output; nil if the bytes themselves are written.
     let output: ((inout JSONWriter) -> Void)?
 
     @inline(__always)
     mutating func field<Value: RecordValue>(_ name: StaticString, _ value: inout Value, _ rule: FieldRule) {
-        value.write(name, to: &json, isJournal: isJournal)
+        if let whole {
+            let start = whole.json.count
+            value.write(name, to: &whole.json, isJournal: false)
+            if !value.isBlank { json.append(tailOf: whole.json, from: start) }
+        } else if !isJournal || !value.isBlank {
+            value.write(name, to: &json, isJournal: isJournal)
+        }
     }
 
     @inline(__always)
     mutating func optional<Value: RecordValue>(_ name: StaticString, _ value: inout Value?, _ rule: FieldRule) {
-        if let value { value.write(name, to: &json, isJournal: isJournal) }
+        if let value {
+            value.write(name, to: &json, isJournal: isJournal)
+            if let whole { value.write(name, to: &whole.json, isJournal: false) }
+        }
     }
 
     @inline(__always)
@@ -185,29 +196,56 @@ struct RecordWriter: RecordVisitor, ~Copyable {
     @inline(__always)
     mutating func text(_ name: StaticString, _ bytes: inout UnsafeRawBufferPointer, _ meaning: StaticString) {
         if let output { output(&json) } else { json.field(name, repairing: bytes) }
+        if let whole { whole.json.field(name, repairing: bytes) }
     }
 
     func fail() {}
 }
 
+/// The record of an event as the log has it, written together with the journal's: what both have is written once and
+/// copied, which is most of what a step costs the log in JSON.
+package final class WholeRecord {
+    /// The number of the event; nil if the last one has no record here.
+    var sequence: Int?
+    fileprivate var json = JSONWriter(capacity: 16 * 1024)
+
+    /// Returns the record of an event with its line feed, valid until the next one; nil if it has another's or none.
+    func bytes(of event: RunEvent) -> UnsafeRawBufferPointer? { sequence == event.sequence ? json.tail(from: 0) : nil }
+
+    fileprivate func begin() {
+        json.removeAll()
+        json.beginObject()
+    }
+
+    fileprivate func end(_ event: RunEvent) {
+        json.endObject()
+        json.newline()
+        sequence = event.sequence
+    }
+}
+
 extension JSONWriter {
     /// Writes the fields of an event's record into the open object. With `isJournal`, it includes the fields that
-    /// only the journal has, and calls `output` in place of writing the bytes of an output.
+    /// only the journal has, and calls `output` in place of writing the bytes of an output; then `whole`, if not nil,
+    /// receives the log's record of the event.
     ///
     /// Not generic: other targets would call it unspecialized, which takes a sixth of a step's time.
     package mutating func fields(
-        of event: RunEvent, isJournal: Bool = false, output: ((inout JSONWriter) -> Void)? = nil
+        of event: RunEvent, isJournal: Bool = false, whole: WholeRecord? = nil,
+        output: ((inout JSONWriter) -> Void)? = nil
     ) {
-        var writer = RecordWriter(json: self, isJournal: isJournal, output: output)
+        whole?.begin()
+        var writer = RecordWriter(json: self, isJournal: isJournal, whole: whole, output: output)
         event.write(to: &writer)
         self = writer.json
+        whole?.end(event)
     }
 
     /// Writes the fields of a value inside a record.
     @inline(__always)
     mutating func fields<Value: RecordFields>(of value: Value, isJournal: Bool) {
         var value = value
-        var writer = RecordWriter(json: self, isJournal: isJournal, output: nil)
+        var writer = RecordWriter(json: self, isJournal: isJournal, whole: nil, output: nil)
         value.fields(&writer)
         self = writer.json
     }

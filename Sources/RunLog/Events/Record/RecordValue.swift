@@ -8,7 +8,16 @@ package protocol RecordValue {
     /// Returns nil if the record has no such field, or one of another type.
     init?(_ record: JSONObject, _ name: StaticString)
 
+    /// The value that a journal leaves out: null, 0, false, or an empty list or map; nil for a type without one.
+    static var blank: Self? { get }
+    var isBlank: Bool { get }
+
     func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool)
+}
+
+extension RecordValue {
+    package static var blank: Self? { nil }
+    package var isBlank: Bool { false }
 }
 
 /// The type of a field, as in JSON Schema.
@@ -33,6 +42,8 @@ extension Int: RecordValue {
         guard let value = record.int(name) else { return nil }
         self = value
     }
+    package static var blank: Self? { 0 }
+    package var isBlank: Bool { self == 0 }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
@@ -42,6 +53,8 @@ extension Int32: RecordValue {
         guard let value = record.int(name) else { return nil }
         self.init(truncatingIfNeeded: value)
     }
+    package static var blank: Self? { 0 }
+    package var isBlank: Bool { self == 0 }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, Int(self)) }
 }
 
@@ -51,6 +64,8 @@ extension Bool: RecordValue {
         guard let value = record.bool(name) else { return nil }
         self = value
     }
+    package static var blank: Self? { false }
+    package var isBlank: Bool { !self }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
@@ -70,6 +85,8 @@ extension Duration: RecordValue {
         guard let value = record.duration(name) else { return nil }
         self = value
     }
+    package static var blank: Self? { .zero }
+    package var isBlank: Bool { self == .zero }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
@@ -77,6 +94,8 @@ extension Duration: RecordValue {
 extension Optional: RecordValue where Wrapped: RecordValue {
     package static var shape: RecordShape { .orNull(Wrapped.shape) }
     package init?(_ record: JSONObject, _ name: StaticString) { self = Wrapped(record, name) }
+    package static var blank: Self? { .some(.none) }
+    package var isBlank: Bool { if case .none = self { true } else { false } }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
         if case .some(let value) = self { value.write(name, to: &json, isJournal: isJournal) } else { json.null(name) }
     }
@@ -123,6 +142,8 @@ extension Array: RecordValue where Element: RecordElement {
         guard let value = Element.list(record, name) else { return nil }
         self = value
     }
+    package static var blank: Self? { [] }
+    package var isBlank: Bool { isEmpty }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
         Element.write(self, name, to: &json, isJournal: isJournal)
     }
