@@ -23,9 +23,15 @@ let optimized: [SwiftSetting] =
             ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
             .when(configuration: .debug))
     ] : []
-// A static program starts in half the time, and is what is released.
+// A static program starts in half the time, and is what is released, with its own small blocks of memory.
+let blocks = ["malloc", "free", "calloc", "realloc", "posix_memalign", "malloc_usable_size"]
 let staticExecutable: [LinkerSetting] =
-    isTested ? [.unsafeFlags(["-static-executable", "-use-ld=lld"], .when(configuration: .debug))] : []
+    isTested
+    ? [
+        .unsafeFlags(
+            ["-static-executable", "-use-ld=lld"] + blocks.flatMap { ["-Xlinker", "--wrap=\($0)"] },
+            .when(configuration: .debug))
+    ] : []
 
 // Data goes one way: text, nodes, model, plan, operations, events, reports. A target imports only
 // what its line names; `make test` checks that.

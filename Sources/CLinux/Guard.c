@@ -3,7 +3,6 @@
 #include "Cgroup.h"
 #include "Folder.h"
 #include "Privacy.h"
-#include "Sentinel.h"
 
 #include <dirent.h>
 #include <errno.h>

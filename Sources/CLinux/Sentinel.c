@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "Sentinel.h"
 #include "Cgroup.h"
 #include "Folder.h"
 #include "Guard.h"

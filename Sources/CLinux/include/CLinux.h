@@ -17,7 +17,6 @@
 #include "Folder.h"
 #include "Guard.h"
 #include "Privacy.h"
-#include "Sentinel.h"
 #include "Start.h"
 
 /// The parts of a new process, and the error that kept it from becoming its program. Everything that the pointers

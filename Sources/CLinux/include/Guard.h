@@ -1,4 +1,5 @@
-// The guard: the process that was started, which outlives the runner, the process that does the work.
+// The guard: the process that was started, which outlives the runner, the process that does the work. The sentinel: the
+// process that ends a run's processes when guard and runner are killed together.
 #ifndef CLINUX_GUARD_H
 #define CLINUX_GUARD_H
 
@@ -54,5 +55,16 @@ uint64_t clinux_make_mark(void);
 /// Reads the mark of a process, also of a zombie. Returns 1, 0 if the process has none, or a negative error number:
 /// -ESRCH if the process is gone.
 int clinux_mark(pid_t pid, uint64_t *mark);
+
+/// Kills all processes that have a run's mark and may not outlive it, children or not, and waits until they are dead;
+/// only a process that hangs in the kernel may take longer than `limit`, in seconds. For this process' own run it
+/// also empties the cgroup leaves. Leaves the process group `spared` alone. Allocates nothing.
+void clinux_end_marked(uint64_t mark, pid_t spared, double limit);
+
+/// Makes the calling process, a child of the guard, the sentinel of a run. It takes a name, a session and a process
+/// group of its own, and writes its process number to `*standing`. While guard or runner lives it only wakes a stopped
+/// guard whose runner has ended. When both are gone, it ends what they have left and removes `folder`, a path that may
+/// be empty. The guard kills it at its own end.
+_Noreturn void clinux_be_sentinel(const struct clinux_guard *guard, pid_t runner, const char *folder, pid_t *standing);
 
 #endif

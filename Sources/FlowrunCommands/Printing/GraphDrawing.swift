@@ -39,7 +39,7 @@ struct GraphDrawing {
         let isSequence: Bool
 
         /// The text of the arrow; nil if it is a plain order.
-        var label: String? { kind == .ok ? nil : "\(kind)" }
+        var label: String? { kind == .ok ? nil : kind.word }
     }
 
     enum Event {

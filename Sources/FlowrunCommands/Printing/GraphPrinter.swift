@@ -77,7 +77,7 @@ package struct GraphPrinter {
                         json.object { json in
                             json.field("from", drawing.boxes[arrow.from].path)
                             json.field("to", drawing.boxes[arrow.to].path)
-                            json.field("kind", arrow.isSequence ? "sequence" : "\(arrow.kind)")
+                            json.field("kind", arrow.isSequence ? "sequence" : arrow.kind.word)
                         }
                     }
                 }

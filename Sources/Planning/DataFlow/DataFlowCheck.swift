@@ -189,8 +189,9 @@ struct DataFlowCheck {
     }
 
     private mutating func checkTruth(of condition: Expression, what: String) {
-        let isPresent = type(of: condition.root).absence == nil
-        let type = present(condition.root)
+        let found = type(of: condition.root)
+        let isPresent = found.absence == nil
+        let type = isPresent ? found : present(condition.root)
         if case .bool = type.kind { return }
         guard !type.isAny, isPresent else { return }
         report(

@@ -4,8 +4,8 @@ internal import Glibc
 /// A name with a slash is returned as it is. Throws ENOENT if no folder of the PATH holds the program, EACCES if one
 /// does but it may not be run.
 ///
-/// Nothing is cached: a step may have put the program there, or removed it. One system call for each folder, and one
-/// more for the program.
+/// Nothing is cached here: a step may have put the program there, or removed it. One system call for each folder, and
+/// one more for the program.
 package func findProgram(
     _ name: String, along path: String?, from workingDirectory: String?
 ) throws(SpawnError) -> String {

@@ -23,8 +23,16 @@ final class CommandBuilder {
 
     /// The start of each idempotency key.
     private lazy var keyStart = (options.past?.origin ?? options.run) + "/"
-    /// The last program and folder that were there, since many steps in a row have the same.
-    private var found: (path: String, folder: String?)?
+    /// The last program that was there, since many steps in a row have the same.
+    private var found: FoundProgram?
+
+    private struct FoundProgram {
+        /// As the step names it.
+        let name: String
+        let folder: String?
+        let environment: EnvironmentBlock
+        let path: String
+    }
 
     init(_ context: RunContext) { self.context = context }
 
@@ -59,7 +67,15 @@ final class CommandBuilder {
         let program = arguments.first ?? ""
         let surroundings = try context.stepSurroundings(of: row)
         let workingDirectory = surroundings.workingDirectory.map(context.absolute) ?? options.folder
-        let path = try context.path(of: program, in: surroundings, workingDirectory)
+        // What it follows may have removed it.
+        let known = attempt.number == 1 && !plan.followsOthers(row) ? found : nil
+        let isKnown =
+            known?.environment === surroundings.environment && known?.name == program
+            && known?.folder == workingDirectory
+        let path =
+            if isKnown, let known { known.path } else {
+                try context.path(of: program, in: surroundings, workingDirectory)
+            }
         var additions = [
             (name: "FLOWRUN_STEP", value: plan.nodes[row].id),
             (name: "FLOWRUN_ATTEMPT", value: String(attempt.number)),
@@ -81,13 +97,14 @@ final class CommandBuilder {
         if let attributes = plan.settings(of: row)?.attributes { command.attributes = attributes }
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started.
-        if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")) {
-            // What it follows may have removed it.
-            if attempt.number == 1, !plan.followsOthers(row), let found, found == (path, workingDirectory) {
-                return (command, notes, definition)
+        if !isKnown {
+            if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")),
+                let error = command.obstacle
+            {
+                throw StepError(error, of: command)
             }
-            if let error = command.obstacle { throw StepError(error, of: command) }
-            found = (path, workingDirectory)
+            found = FoundProgram(
+                name: program, folder: workingDirectory, environment: surroundings.environment, path: path)
         }
         return (command, notes, definition)
     }

@@ -35,7 +35,11 @@ enum DurationText {
             else {
                 return .invalid(suggestion: suggestion(for: text))
             }
-            guard let number = Int64(String(Substring(digits))), number < 1 << 40 else { return .tooLong }
+            var number: Int64 = 0
+            for digit in digits {
+                number = number * 10 + Int64(digit - UInt8(ascii: "0"))
+                guard number < 1 << 40 else { return .tooLong }
+            }
             total += number * units[unit].milliseconds
             unitsLeft = unitsLeft[(unit + 1)...]
             guard total <= limitInDays * 86_400_000 else { return .tooLong }

@@ -55,7 +55,9 @@ struct ShellTest {
 
     /// nil for a text that does not begin like a command.
     init?(_ text: String) {
-        var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        // By bytes, as a shell does: to look the characters up in Unicode costs a condition more than all else.
+        let blanks: ClosedRange<UInt8> = 9...13
+        var words = text.utf8.split { $0 == UInt8(ascii: " ") || blanks.contains($0) }.map { String(Substring($0)) }
         isNegated = words.first == "!"
         if isNegated { words.removeFirst() }
         guard let program = words.first, words.count > 1 else { return nil }

@@ -33,19 +33,20 @@ extension WorkflowDecoder {
     }
 
     mutating func reportLonelyKeys(_ reader: borrowing MappingReader, in place: KeyPlace) {
-        let isFanOut = reader.has(.matrix) || reader.has(.forEach)
-        var lonely: [(WorkflowKey, String)] = []
-        if !reader.has(.forEach) { lonely.append((.as, "`for-each`")) }
-        if !isFanOut { lonely += [(.maxItems, "`matrix` or `for-each`"), (.label, "`matrix` or `for-each`")] }
-        if !isFanOut, place == .step {
-            lonely += [(.maxParallel, "a fan-out or a group"), (.failFast, "a fan-out or a group")]
-        }
-        for (key, partner) in lonely {
-            guard let entry = reader.take(key) else { continue }
-            report(
-                .conflictingKeys, "`\(key.spelling)` has no effect here; it belongs to \(partner)", at: entry.key,
-                fix: .init("remove it"))
-        }
+        if !reader.has(.forEach) { refuse(.as, of: reader, without: "`for-each`") }
+        guard !reader.has(.matrix), !reader.has(.forEach) else { return }
+        refuse(.maxItems, of: reader, without: "`matrix` or `for-each`")
+        refuse(.label, of: reader, without: "`matrix` or `for-each`")
+        guard place == .step else { return }
+        refuse(.maxParallel, of: reader, without: "a fan-out or a group")
+        refuse(.failFast, of: reader, without: "a fan-out or a group")
+    }
+
+    private mutating func refuse(_ key: WorkflowKey, of reader: borrowing MappingReader, without partner: String) {
+        guard let entry = reader.take(key) else { return }
+        report(
+            .conflictingKeys, "`\(key.spelling)` has no effect here; it belongs to \(partner)", at: entry.key,
+            fix: .init("remove it"))
     }
 
     // MARK: for-each

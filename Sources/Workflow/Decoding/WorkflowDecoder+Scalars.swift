@@ -85,7 +85,7 @@ extension WorkflowDecoder {
     mutating func wholeNumber(_ entry: MappingReader.Entry?, in range: ClosedRange<Int>) -> Int? {
         guard let entry else { return nil }
         let value = entry.value
-        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        var expected: String { "a whole number from \(range.lowerBound) to \(range.upperBound)" }
         let number = Int(value.text)
         switch value.type {
         case .int, .float:
@@ -102,7 +102,7 @@ extension WorkflowDecoder {
     mutating func decimal(_ entry: MappingReader.Entry?, from lowest: Double, to highest: Double) -> Double? {
         guard let entry else { return nil }
         let value = entry.value
-        let expected = "a number from \(Int(lowest)) to \(Int(highest))"
+        var expected: String { "a number from \(Int(lowest)) to \(Int(highest))" }
         let number = Double(value.text)
         guard value.type == .int || value.type == .float else {
             let isQuoted = value.type == .string && number != nil

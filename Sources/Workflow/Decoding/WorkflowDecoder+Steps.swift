@@ -323,13 +323,17 @@ extension WorkflowDecoder {
 
     private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
         let kinds: [Need.Kind] = [.success, .failure, .done]
+        if entry.value.kind == .scalar {
+            let text = entry.value.text
+            if let kind = kinds.first(where: { $0.word == text }) { return kind }
+        }
         let foreign = [
             "always": "done", "completed": "done", "complete": "done", "any": "done", "finished": "done",
             "ended": "done", "end": "done", "ok": "success", "succeeded": "success", "passed": "success",
             "pass": "success", "failed": "failure", "fail": "failure", "error": "failure",
         ]
-        guard let word = word(entry, of: kinds.map { "\($0)" }, orFor: foreign) else { return nil }
-        return kinds.first { "\($0)" == word }
+        _ = word(entry, of: kinds.map(\.word), orFor: foreign)
+        return nil
     }
 
     /// True if an entry can be a name at all; the planner finds the step that it names.

@@ -79,6 +79,15 @@ package struct Need: Sendable, Hashable {
         case failure
         /// Any outcome.
         case done
+
+        package var word: String {
+            switch self {
+            case .ok: "ok"
+            case .success: "success"
+            case .failure: "failure"
+            case .done: "done"
+            }
+        }
     }
 
     package var name: String
