@@ -21,9 +21,13 @@ class Calibration:
     def __str__(self):
         return f"load {self.load:.2f}, a loop takes {self.median * 1e3:.1f} ms, +- {self.spread * 50:.0f} %"
 
+    def is_quiet(self, after):
+        """True if wall times in between the two can be judged."""
+        drift = abs(after.median / self.median - 1)
+        return self.load <= 0.5 and max(self.spread, after.spread) <= 0.2 and drift <= 0.1
+
     def verdict(self, after):
         """What the two say about the figures in between."""
-        drift = abs(after.median / self.median - 1)
-        if self.load > 0.5 or max(self.spread, after.spread) > 0.2 or drift > 0.1:
-            return "not quiet: do not quote wall times; ratios within a round may still be compared"
-        return "quiet"
+        if self.is_quiet(after):
+            return "quiet"
+        return "not quiet: do not quote wall times; ratios within a round may still be compared"

@@ -65,7 +65,7 @@ def speed(program, count, rounds):
               f"{report.time(cpu):>12}{statistics.median(ratios(name, base, 'cpu')):>8.2f}{wall / count * 1e6:>8.2f} us")
     print(f"  ({rounds} {'round' if rounds == 1 else 'rounds'})", flush=True)
     for name, (base, limit) in budgets.items():
-        report.budget(f"library: {name} : {base}", statistics.median(ratios(name, base, "wall")), limit)
+        report.budget(f"library: {name} : {base}", statistics.median(ratios(name, base, "wall")), limit, is_wall=True)
 
 
 def memory(program, waiting, few, many):

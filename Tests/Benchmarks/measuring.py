@@ -1,6 +1,7 @@
 """Runs contenders in turn and compares them round by round."""
 
 import os
+import shutil
 import statistics
 import sys
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ class Contender:
     name: str
     argv: list
     folder: object
-    # Files that an earlier round left and that would change this one.
+    # Files and folders that an earlier round left and that would change this one.
     leftovers: list = field(default_factory=list)
     # Looks at the captured standard output of a warm-up round and raises if the work was not done.
     verify: object = None
@@ -38,10 +39,18 @@ def environment():
     return kept | {"LANG": "C", "LC_ALL": "C"}
 
 
+def remove(path):
+    """Removes a file, or a folder with all that is in it; nothing may be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def run(measure, contender):
     """One run, with standard output and standard error in files of the contender's folder."""
     for name in contender.leftovers:
-        (contender.folder / name).unlink(missing_ok=True)
+        remove(contender.folder / name)
     result, out, err = (contender.folder / name for name in ("measured", "stdout", "stderr"))
     writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     here = os.open(".", os.O_RDONLY)

@@ -2,11 +2,31 @@
 
 import json
 import re
+from dataclasses import dataclass
 
 from measuring import MeasuringError, cpu, median, peak, ratio, spread, wall
 
-# What a budget came to, in the order of measuring: (what, measured, limit, unit, digits).
+# What the budgets came to, in the order of measuring.
 rows = []
+
+
+@dataclass
+class Row:
+    """A figure, and the limit that it is judged by; None: it is there for information."""
+    what: str
+    measured: float
+    limit: float
+    unit: str
+    digits: int
+    # Other work of the machine lengthens it, and makes its verdict worthless.
+    is_wall: bool
+
+    def verdict(self, is_quiet):
+        if self.limit is None:
+            return ""
+        if self.is_wall and not is_quiet:
+            return "not judged"
+        return "met" if self.measured <= self.limit else "MISSED"
 
 
 def successes(log, steps):
@@ -48,16 +68,16 @@ def time(seconds):
     return f"{seconds:.3f} s" if seconds >= 0.1 else f"{seconds * 1e3:.2f} ms"
 
 
-def budget(what, measured, limit, unit=" x", digits=2):
-    """Notes a figure beside its budget."""
-    rows.append((what, measured, limit, unit, digits))
+def budget(what, measured, limit, unit=" x", digits=2, is_wall=False):
+    """Notes a figure beside its budget, or without one."""
+    rows.append(Row(what, measured, limit, unit, digits, is_wall))
 
 
-def verdicts():
-    """All budgets in one table, those that were missed marked."""
+def verdicts(is_quiet):
+    """All budgets in one table, those that were missed marked. Wall times are judged only if the machine was quiet."""
     if not rows:
         return
     print("\nbudgets")
-    for what, measured, limit, unit, digits in rows:
-        verdict = "met" if measured <= limit else "MISSED"
-        print(f"  {what:<58}{measured:>10.{digits}f} <= {limit:.{digits}f}{unit:<6} {verdict}")
+    for row in rows:
+        limit = f" <= {row.limit:.{row.digits}f}" if row.limit is not None else ""
+        print(f"  {row.what:<66}{row.measured:>9.{row.digits}f}{limit}{row.unit:<6} {row.verdict(is_quiet)}".rstrip())

@@ -38,6 +38,13 @@ def independent(folder, count, argv, task_argv=None):
         out.writelines(f"{step}\n" for step in steps)
 
 
+def scripts(folder, count, text):
+    """COUNT steps that give TEXT to flowrun's default shell and need nothing."""
+    with open(folder / "flowrun.yml", "w") as out:
+        out.write("version: 1\nsteps:\n")
+        out.writelines(f"  step-{index:05}: {{ run: '{text}' }}\n" for index in range(count))
+
+
 def layered(folder, layers, width, joined):
     """LAYERS of WIDTH no-op steps; JOINED: each step needs all of the layer before."""
     with open(folder / "flowrun.yml", "w") as out:
@@ -49,15 +56,27 @@ def layered(folder, layers, width, joined):
                           f"  s{layer}-{step}: {{ run: [\"true\"] }}\n")
 
 
+def look(name):
+    """A command that writes down flowrun's own memory."""
+    return f'[sh, -c, "grep ^Anonymous: /proc/$PPID/smaps_rollup > {name}"]'
+
+
 def watched(folder, count):
     """COUNT steps of which the first and the last one write down flowrun's own memory, and the rest does nothing."""
-    def look(name):
-        return f'[sh, -c, "grep ^Anonymous: /proc/$PPID/smaps_rollup > {name}"]'
-
     with open(folder / "flowrun.yml", "w") as out:
         out.write(f"version: 1\nsteps:\n  first: {{ run: {look('first')} }}\n")
         out.writelines(f"  step-{index:05}: {{ run: [\"true\"] }}\n" for index in range(count - 2))
         out.write(f"  last: {{ run: {look('last')} }}\n")
+
+
+def fanned(folder, count, is_group):
+    """A step that writes down flowrun's own memory while COUNT copies of another one, or of a group of one, wait."""
+    command = 'run: ["true"]'
+    with open(folder / "flowrun.yml", "w") as out:
+        out.write(f"version: 1\nsteps:\n  first: {{ run: {look('first')} }}\n")
+        out.write(f"  each:\n    needs: [first]\n    as: item\n    max-items: {count}\n")
+        out.write(f"    for-each: [{', '.join(map(str, range(count)))}]\n")
+        out.write(f"    steps: {{ only: {{ {command} }} }}\n" if is_group else f"    {command}\n")
 
 
 def lines(file, megabytes):
