@@ -13,7 +13,7 @@
 // is no lock on the way; what another thread has allocated may be freed here. Memory is never given back. Larger
 // blocks, and all once the addresses are used up or refused (ulimit -v), are the C library's.
 
-enum { GRAIN = 16, CLASSES = 16, UNIT = 1024 };
+enum { GRAIN = 16, CLASSES = 16, UNIT = 1024, PIECE = 64 << 10 };
 #define ARENA ((size_t)1 << 30)
 
 // The C library's own, where the program is linked with those options.
@@ -59,11 +59,12 @@ static bool grow(size_t wanted) {
         if (arena.is_refused) return false;
         __atomic_store_n(&arena.start, (uintptr_t)start, __ATOMIC_RELAXED);
     }
-    size_t more = arena.available < (256 << 10) ? 64 << 10 : arena.available / 4;
+    // A quarter more, in whole pieces, since mprotect takes the start of a page.
+    size_t more = (arena.available / 4 / PIECE + 1) * PIECE;
     if (more > ARENA - arena.available) more = ARENA - arena.available;
-    if (mprotect((void *)(arena.start + arena.available), more, PROT_READ | PROT_WRITE) != 0) return false;
-    arena.available += more;
-    return true;
+    arena.is_refused = mprotect((void *)(arena.start + arena.available), more, PROT_READ | PROT_WRITE) != 0;
+    if (!arena.is_refused) arena.available += more;
+    return !arena.is_refused;
 }
 
 // Returns a block of a fresh unit.

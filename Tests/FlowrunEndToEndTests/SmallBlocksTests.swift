@@ -30,7 +30,7 @@ import Testing
 
     @Test func `a block keeps what is written to it, whichever thread frees which`() throws {
         let test = try FlowrunTest()
-        #expect(try run([program(in: test)]) == "ok\n")
+        #expect(try run([program(in: test), "all"]) == "ok\n")
     }
 
     @Test func `where no gigabyte of addresses may be had, all blocks are the C library's`() throws {

@@ -1,6 +1,7 @@
 // Allocates, resizes and frees blocks of all small sizes and some large ones on four threads, which also free what the
 // others have allocated, and looks that no block is changed by another one. Linked with Sources/CLinux/SmallBlocks.c and
-// the options under which that is used. Prints `ok`; exit 1 with a word about the first fault.
+// the options under which that is used. Prints `ok`; exit 1 with a word about the first fault. With the argument `all`,
+// every small block has to be one of theirs, however many there are.
 #include <malloc.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -77,7 +78,25 @@ static void *work(void *seed) {
     return NULL;
 }
 
-int main(void) {
+// The C library's blocks of this size have eight bytes more.
+static void take_many(void) {
+    enum { SIZE = 32, COUNT = 500000 };
+    void *last = NULL;
+    for (int count = 0; count < COUNT; count++) {
+        void **block = malloc(SIZE);
+        if (malloc_usable_size(block) != SIZE) fail("a small block is the C library's");
+        *block = last;
+        last = block;
+    }
+    while (last != NULL) {
+        void *next = *(void **)last;
+        free(last);
+        last = next;
+    }
+}
+
+int main(int count, char **words) {
+    if (count > 1 && strcmp(words[1], "all") == 0) take_many();
     pthread_t threads[THREADS];
     for (int place = 0; place < PLACES; place++) pthread_mutex_init(&locks[place], NULL);
     for (uintptr_t thread = 0; thread < THREADS; thread++) pthread_create(&threads[thread], NULL, work, (void *)thread);

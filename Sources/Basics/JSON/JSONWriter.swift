@@ -52,12 +52,21 @@ package struct JSONWriter: ~Copyable {
 
     /// Writes `{…}` as a value; `members` writes the fields.
     package mutating func object(_ members: (inout JSONWriter) -> Void) {
-        enclose(UInt8(ascii: "{"), UInt8(ascii: "}"), members)
+        beginObject()
+        members(&self)
+        endObject()
     }
+
+    /// Begins an object that `endObject` ends, for one that is written together with another.
+    package mutating func beginObject() { open(UInt8(ascii: "{")) }
+
+    package mutating func endObject() { close(UInt8(ascii: "}")) }
 
     /// Writes `[…]` as a value; `elements` writes the values.
     package mutating func array(_ elements: (inout JSONWriter) -> Void) {
-        enclose(UInt8(ascii: "["), UInt8(ascii: "]"), elements)
+        open(UInt8(ascii: "["))
+        elements(&self)
+        close(UInt8(ascii: "]"))
     }
 
     /// Writes a field whose value is an object.
@@ -221,22 +230,13 @@ package struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// Begins an object that `endObject` ends, for one that is written together with another.
-    package mutating func beginObject() {
+    private mutating func open(_ bracket: UInt8) {
         separate()
-        buffer.append(UInt8(ascii: "{"))
+        buffer.append(bracket)
     }
 
-    package mutating func endObject() {
-        buffer.append(UInt8(ascii: "}"))
-        needsComma = true
-    }
-
-    private mutating func enclose(_ open: UInt8, _ close: UInt8, _ body: (inout JSONWriter) -> Void) {
-        separate()
-        buffer.append(open)
-        body(&self)
-        buffer.append(close)
+    private mutating func close(_ bracket: UInt8) {
+        buffer.append(bracket)
         needsComma = true
     }
 

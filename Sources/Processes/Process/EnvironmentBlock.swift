@@ -40,7 +40,7 @@ package final class EnvironmentBlock {
 
     deinit { for index in 0..<owned.count { free(owned[index]) } }
 
-    /// Adds a variable, or replaces its value. Without memory for it, it has none.
+    /// Adds a variable, or replaces its value. Does nothing without memory for it.
     package func set(_ name: String, _ value: String) {
         guard let entry = Self.entry(name, value) else { return }
         owned.append(entry)

@@ -140,6 +140,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
     }
 
     private func appendDropped() {
+        // Nearly always nil, and to take it out copies it.
         guard dropped != nil, let dropped = dropped.take() else { return }
         JournalLine.append(to: &json, dropped.write)
     }

@@ -32,12 +32,18 @@ final class CommandBuilder {
         let folder: String?
         let environment: EnvironmentBlock
         let path: String
+
+        func isSame(_ name: String, _ folder: String?, _ environment: EnvironmentBlock) -> Bool {
+            self.environment === environment && self.name == name && self.folder == folder
+        }
     }
 
     init(_ context: RunContext) { self.context = context }
 
-    /// Forgets what was made for a group that runs once more, whose expressions may have other values now.
+    /// Forgets what was made for a group that runs once more, whose expressions may have other values now, and whose
+    /// steps may have changed a program.
     func forget(_ group: PlanIndex) {
+        found = nil
         (contents, edges) = ([:], [:])
         needs = needs.filter { row, _ in !plan.isInside(row, group) }
     }
@@ -68,14 +74,10 @@ final class CommandBuilder {
         let surroundings = try context.stepSurroundings(of: row)
         let workingDirectory = surroundings.workingDirectory.map(context.absolute) ?? options.folder
         // What it follows may have removed it.
-        let known = attempt.number == 1 && !plan.followsOthers(row) ? found : nil
-        let isKnown =
-            known?.environment === surroundings.environment && known?.name == program
-            && known?.folder == workingDirectory
-        let path =
-            if isKnown, let known { known.path } else {
-                try context.path(of: program, in: surroundings, workingDirectory)
-            }
+        let mayBeKnown = attempt.number == 1 && !plan.followsOthers(row)
+        let known =
+            mayBeKnown && found?.isSame(program, workingDirectory, surroundings.environment) == true ? found?.path : nil
+        let path = if let known { known } else { try context.path(of: program, in: surroundings, workingDirectory) }
         var additions = [
             (name: "FLOWRUN_STEP", value: plan.nodes[row].id),
             (name: "FLOWRUN_ATTEMPT", value: String(attempt.number)),
@@ -97,7 +99,7 @@ final class CommandBuilder {
         if let attributes = plan.settings(of: row)?.attributes { command.attributes = attributes }
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started.
-        if !isKnown {
+        if known == nil {
             if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")),
                 let error = command.obstacle
             {

@@ -187,7 +187,7 @@ extension WorkflowDecoder {
 
     /// A scalar that is one of a few words; `foreign` are other tools' words for them.
     mutating func word(
-        _ entry: MappingReader.Entry, of words: [String], orFor foreign: [String: String] = [:]
+        _ entry: MappingReader.Entry, of words: [String], orFor foreign: @autoclosure () -> [String: String] = [:]
     ) -> String? {
         let value = entry.value
         guard value.kind == .scalar, !value.isNull else {
@@ -196,7 +196,7 @@ extension WorkflowDecoder {
         }
         let text = value.text
         if words.contains(text) { return text }
-        let near = foreign[text.lowercased()] ?? suggestions.nearest(to: text, among: words)
+        let near = foreign()[text.lowercased()] ?? suggestions.nearest(to: text, among: words)
         reportValue(entry, expected: Phrase.alternatives(words), fix: near.map { replacing(value, by: $0) })
         return nil
     }

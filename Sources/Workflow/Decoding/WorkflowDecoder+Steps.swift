@@ -27,7 +27,7 @@ extension WorkflowDecoder {
     /// Only at the top: reserving again for each group would copy all rows each time.
     private mutating func reserveNodes(_ count: Int) {
         nodes.reserveCapacity(count)
-        // Most steps have one or two needs; unused capacity costs nothing, and the first one some.
+        // Most steps have one or two needs. Unused capacity costs nothing, but a small file may have none at all.
         if count > 64 { needs.reserveCapacity(2 * count) }
     }
 
@@ -323,17 +323,14 @@ extension WorkflowDecoder {
 
     private mutating func needKind(_ entry: MappingReader.Entry) -> Need.Kind? {
         let kinds: [Need.Kind] = [.success, .failure, .done]
-        if entry.value.kind == .scalar {
-            let text = entry.value.text
-            if let kind = kinds.first(where: { $0.word == text }) { return kind }
-        }
-        let foreign = [
-            "always": "done", "completed": "done", "complete": "done", "any": "done", "finished": "done",
-            "ended": "done", "end": "done", "ok": "success", "succeeded": "success", "passed": "success",
-            "pass": "success", "failed": "failure", "fail": "failure", "error": "failure",
-        ]
-        _ = word(entry, of: kinds.map(\.word), orFor: foreign)
-        return nil
+        let word = word(
+            entry, of: kinds.map(\.word),
+            orFor: [
+                "always": "done", "completed": "done", "complete": "done", "any": "done", "finished": "done",
+                "ended": "done", "end": "done", "ok": "success", "succeeded": "success", "passed": "success",
+                "pass": "success", "failed": "failure", "fail": "failure", "error": "failure",
+            ])
+        return kinds.first { $0.word == word }
     }
 
     /// True if an entry can be a name at all; the planner finds the step that it names.

@@ -70,12 +70,16 @@ import Testing
         return log.events
     }
 
-    private func write(_ events: [RunEvent], in folder: Int32) throws {
+    /// Writes the journal; `others` makes reporters that get each event after it.
+    private func write(
+        _ events: [RunEvent], in folder: Int32, _ others: (JournalWriter) -> [any Reporter] = { _ in [] }
+    ) throws {
         let header = JournalHeader {
             ($0.run, $0.file, $0.path, $0.workflow, $0.time) = ("r", "f.yml", "/f.yml", "f.yml", 1)
         }
         let writer = try JournalWriter(in: folder, header)
-        events.forEach(writer.report)
+        let reporters: [any Reporter] = [writer] + others(writer)
+        for event in events { for reporter in reporters { reporter.report(event) } }
         writer.flush()
         #expect(writer.failure == nil)
     }
@@ -114,25 +118,19 @@ import Testing
         #expect(reader.isFinished && reader.missingOutput == 0)
     }
 
-    @Test func `the log's record that a journal makes with its own is the one that the log makes itself`() throws {
+    @Test func `a log and a journal that share their text are what each writes alone`() throws {
         let folder = try openFolder()
         defer { close(folder) }
-        let header = JournalHeader {
-            ($0.run, $0.file, $0.path, $0.workflow, $0.time) = ("r", "f.yml", "/f.yml", "f.yml", 1)
-        }
-        let journal = try JournalWriter(in: folder, header)
-        let (shared, alone) = (RecordingSink(), RecordingSink())
-        let reporters: [any Reporter] = [
-            journal, JSONLinesReporter(sink: shared, journal: journal), JSONLinesReporter(sink: alone),
-        ]
-        for event in events { for reporter in reporters { reporter.report(event) } }
-        journal.flush()
-        #expect(!alone.bytes.isEmpty)
-        #expect(String(decoding: shared.bytes, as: UTF8.self) == String(decoding: alone.bytes, as: UTF8.self))
-        let reader = try #require(try JournalReader(in: folder))
-        var read = 0
-        while reader.next({ _ in read += 1 }) {}
-        #expect(read == events.count)
+        let events = events
+        try write(events, in: folder)
+        let name = "run/\(JournalWriter.fileName)"
+        let journalAlone = try test.contents(of: name)
+        #expect(unlink(test.path(name)) == 0)
+        let shared = RecordingSink()
+        try write(events, in: folder) { [JSONLinesReporter(sink: shared, journal: $0)] }
+        #expect(try test.contents(of: name) == journalAlone)
+        let logAlone = text(of: { report in events.forEach(report) }) { JSONLinesReporter(sink: $0) }
+        #expect(String(decoding: shared.bytes, as: UTF8.self) == String(decoding: logAlone, as: UTF8.self))
     }
 
     @Test(arguments: [(#""exit_code":3,"signal":null"#, true), (#""exit_code":null,"signal":null"#, false)])

@@ -174,7 +174,12 @@ struct RecordWriter: RecordVisitor, ~Copyable {
         if let whole {
             let start = whole.json.count
             value.write(name, to: &whole.json, isJournal: false)
-            if !value.isBlank { json.append(tailOf: whole.json, from: start) }
+            guard !value.isBlank else { return }
+            if Value.isAlike {
+                json.append(tailOf: whole.json, from: start)
+            } else {
+                value.write(name, to: &json, isJournal: true)
+            }
         } else if !isJournal || !value.isBlank {
             value.write(name, to: &json, isJournal: isJournal)
         }

@@ -12,12 +12,20 @@ package protocol RecordValue {
     static var blank: Self? { get }
     var isBlank: Bool { get }
 
+    /// False if a journal has more of a value than the log, inside of it.
+    static var isAlike: Bool { get }
+
     func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool)
 }
 
 extension RecordValue {
     package static var blank: Self? { nil }
     package var isBlank: Bool { false }
+    package static var isAlike: Bool { true }
+}
+
+extension RecordValue where Self: Equatable {
+    package var isBlank: Bool { self == Self.blank }
 }
 
 /// The type of a field, as in JSON Schema.
@@ -43,7 +51,6 @@ extension Int: RecordValue {
         self = value
     }
     package static var blank: Self? { 0 }
-    package var isBlank: Bool { self == 0 }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
@@ -54,7 +61,6 @@ extension Int32: RecordValue {
         self.init(truncatingIfNeeded: value)
     }
     package static var blank: Self? { 0 }
-    package var isBlank: Bool { self == 0 }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, Int(self)) }
 }
 
@@ -65,7 +71,6 @@ extension Bool: RecordValue {
         self = value
     }
     package static var blank: Self? { false }
-    package var isBlank: Bool { !self }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
@@ -86,7 +91,6 @@ extension Duration: RecordValue {
         self = value
     }
     package static var blank: Self? { .zero }
-    package var isBlank: Bool { self == .zero }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) { json.field(name, self) }
 }
 
@@ -96,6 +100,7 @@ extension Optional: RecordValue where Wrapped: RecordValue {
     package init?(_ record: JSONObject, _ name: StaticString) { self = Wrapped(record, name) }
     package static var blank: Self? { .some(.none) }
     package var isBlank: Bool { if case .none = self { true } else { false } }
+    package static var isAlike: Bool { Wrapped.isAlike }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
         if case .some(let value) = self { value.write(name, to: &json, isJournal: isJournal) } else { json.null(name) }
     }
@@ -124,6 +129,7 @@ extension RecordFields where Self: RecordValue {
         guard let value = record.object(name).flatMap({ Self($0) }) else { return nil }
         self = value
     }
+    package static var isAlike: Bool { false }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
         json.object(name) { $0.fields(of: self, isJournal: isJournal) }
     }
@@ -133,7 +139,13 @@ extension RecordFields where Self: RecordValue {
 package protocol RecordElement {
     static var listShape: RecordShape { get }
     static func list(_ record: JSONObject, _ name: StaticString) -> [Self]?
+    /// As in `RecordValue`.
+    static var isAlike: Bool { get }
     static func write(_ list: [Self], _ name: StaticString, to json: inout JSONWriter, isJournal: Bool)
+}
+
+extension RecordElement {
+    package static var isAlike: Bool { true }
 }
 
 extension Array: RecordValue where Element: RecordElement {
@@ -144,12 +156,14 @@ extension Array: RecordValue where Element: RecordElement {
     }
     package static var blank: Self? { [] }
     package var isBlank: Bool { isEmpty }
+    package static var isAlike: Bool { Element.isAlike }
     package func write(_ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
         Element.write(self, name, to: &json, isJournal: isJournal)
     }
 }
 
 extension String: RecordElement {
+    package static var isAlike: Bool { true }
     package static var listShape: RecordShape { .list(.string) }
     package static func list(_ record: JSONObject, _ name: StaticString) -> [String]? { record.strings(name) }
     package static func write(_ list: [String], _ name: StaticString, to json: inout JSONWriter, isJournal: Bool) {
@@ -158,6 +172,7 @@ extension String: RecordElement {
 }
 
 extension RecordElement where Self: RecordFields {
+    package static var isAlike: Bool { false }
     package static var listShape: RecordShape { .list(.record(Self.self)) }
     package static func list(_ record: JSONObject, _ name: StaticString) -> [Self]? {
         let records = record.objects(name)
