@@ -216,6 +216,15 @@ static int remove_leaf(uint64_t name, int number) {
     return 1;
 }
 
+void clinux_cgroup_remove_empty(void) {
+    if (shared == NULL) return;
+    while (shared->leaves > 0) {
+        const int error = clinux_remove_leaf(shared->leaves - 1);
+        if (error != 0 && error != -ENOENT) return;
+        shared->leaves--;
+    }
+}
+
 int clinux_cgroup_remove(void) {
     if (shared == NULL) return 0;
     int left = 0;
@@ -249,7 +258,7 @@ static int64_t count_kills(void) {
 }
 
 void clinux_cgroup_count(void) {
-    if (shared == NULL) return;
+    if (shared == NULL || shared->is_counted) return;
     char text[4096], path[3000];
     int64_t kills = -1;
     if (read_file(AT_FDCWD, "/proc/self/cgroup", text, sizeof text) > 0) {

@@ -32,6 +32,7 @@ static pid_t sentinel;
 static struct estate {
     // 0 while there is none.
     pid_t sentinel;
+    int is_ending;
     int has_lent_terminal;
     struct termios modes;
     // The absolute path of the folder to remove; empty if there is none.
@@ -129,29 +130,33 @@ static int visit_children(int (*visit)(pid_t)) {
     return sum;
 }
 
-// Returns 1 if a child is a process that the run has left behind and that may not outlive it.
-static int is_remains(pid_t pid) {
-    if (pid == runner || pid == sentinel) return 0;
+// Returns `yes` for a child that the run has left behind and that may not outlive it, `last` for the sentinel of a
+// flowrun inside a step, and for what that one has detached.
+static enum { no, yes, last } is_remains(pid_t pid) {
+    if (pid == runner || pid == sentinel) return no;
     uint64_t mark;
     int known = clinux_mark(pid, &mark);
     if (known == 1 && guard.mark != 0) {
-        if (mark >> CLINUX_MARK_RUN == guard.mark >> CLINUX_MARK_RUN) return (mark & command_bits) != 0;
-        // It belongs to a flowrun inside a step.
-        if (level_of(mark) < level_of(guard.mark)) return 1;
+        const int is_bound = (mark & command_bits) != 0;
+        if (mark >> CLINUX_MARK_RUN == guard.mark >> CLINUX_MARK_RUN) return is_bound ? yes : no;
+        if (level_of(mark) < level_of(guard.mark)) return is_bound ? yes : last;
     }
-    if (!had_children) return known != -ESRCH;
+    if (!had_children) return known != -ESRCH ? yes : no;
     pid_t session = getsid(pid);
-    return guard.mark == 0 && session > 0 && session != getsid(0);
+    return guard.mark == 0 && session > 0 && session != getsid(0) ? yes : no;
 }
 
-static int kill_remains(pid_t pid) {
-    if (!is_remains(pid)) return 0;
+static int kill_child(pid_t pid) {
     // Kills the whole group at once: it may be forking. It has this process in it and is not the guard's, so all of
     // it belongs to the run.
     pid_t group = getpgid(pid);
     if (group > 1 && group != getpgrp() && kill(-group, SIGKILL) == 0) return 1;
     return kill(pid, SIGKILL) == 0;
 }
+
+static int kill_remains(pid_t pid) { return is_remains(pid) == yes && kill_child(pid); }
+
+static int kill_last_remains(pid_t pid) { return is_remains(pid) == last && kill_child(pid); }
 
 void clinux_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
@@ -204,6 +209,14 @@ static void end_sentinel(void) {
     if (sentinel == 0) return;
     kill(sentinel, SIGKILL);
     waitpid(sentinel, NULL, 0);
+}
+
+// MARK: The end
+
+void clinux_announce_end(void) {
+    if (guard.pid == 0 || estate == NULL) return;
+    __atomic_store_n(&estate->is_ending, 1, __ATOMIC_RELEASE);
+    syscall(SYS_pidfd_send_signal, guard.pidfd, SIGCHLD, NULL, 0);
 }
 
 // MARK: The temporary folder
@@ -263,7 +276,9 @@ static void end_remains(void) {
             if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG) != 0) return;
             forget_sentinel(&info);
         } while (info.si_pid != 0);
-        if (visit_children(kill_remains) == 0 || seconds() - start > limit) return;
+        // A sentinel goes last: if this process is killed now, it ends the rest of its run.
+        const int killed = visit_children(kill_remains) || visit_children(kill_last_remains);
+        if (!killed || seconds() - start > limit) return;
         sigtimedwait(&child, NULL, &wait);
         if (wait.tv_nsec < 16000000) wait.tv_nsec *= 2;
     }
@@ -308,18 +323,15 @@ static int is_pending(int number) {
     return sigismember(&pending, number) == 1;
 }
 
-// Seconds until kills for memory are counted: a shorter run has not run out of memory.
-static const double short_run = 0.002;
-// Seconds until a run gets a sentinel; most are over by then.
+// Seconds until a run gets a sentinel, and kills for memory are counted. Most are over by then.
 static const double unwatched = 0.005;
-// The next thing that the guard does unasked, and its time.
-static enum { to_count, to_watch, to_do_nothing } due;
+// The time for both; 0 once they are done.
 static double due_at;
 
 // Returns 0 if the guard's own work is due first.
 static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
     for (;;) {
-        if (due == to_do_nothing) {
+        if (due_at == 0) {
             if (sigwaitinfo(all, info) > 0) return 1;
             continue;
         }
@@ -331,18 +343,21 @@ static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
     }
 }
 
-// Called when the sentinel was killed: makes another one due.
-static void watch_again(void) {
-    if (due != to_do_nothing) return;
-    due = to_watch;
-    due_at = seconds() + unwatched;
+// Does what need not wait for the runner's end, which takes about as long: the kernel takes its memory apart.
+static void prepare_end(void) {
+    if (estate == NULL || !__atomic_load_n(&estate->is_ending, __ATOMIC_ACQUIRE)) return;
+    due_at = 0;
+    if (sentinel > 0) kill(sentinel, SIGKILL);
+    clinux_cgroup_remove_empty();
 }
 
 static void hear_of_children(void) {
+    prepare_end();
     for (;;) {
         siginfo_t info = {0};
         if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG) != 0 || info.si_pid == 0) return;
-        if (forget_sentinel(&info)) watch_again();
+        // It was killed, and another one is due.
+        if (forget_sentinel(&info) && !estate->is_ending) due_at = seconds() + unwatched;
         if (info.si_pid != runner) continue;
         switch (info.si_code) {
         case CLD_EXITED:
@@ -387,21 +402,17 @@ static void hand_on(const siginfo_t *info) {
 }
 
 static _Noreturn void keep_guard(const sigset_t *all) {
-    const double start = seconds();
+    due_at = seconds() + unwatched;
     clinux_cgroup_prepare();
-    for (due_at = start + short_run;;) {
+    for (;;) {
         siginfo_t info;
         if (wait_for_signal(all, &info)) {
             if (info.si_signo == SIGCHLD) hear_of_children();
             else hand_on(&info);
-        } else if (due == to_count) {
-            clinux_cgroup_count();
-            due = to_watch;
-            due_at = start + unwatched;
         } else {
             // There may be no process for it now, but later.
-            due = make_sentinel() ? to_do_nothing : to_watch;
-            due_at = seconds() + unwatched;
+            due_at = make_sentinel() ? 0 : seconds() + unwatched;
+            clinux_cgroup_count();
         }
     }
 }

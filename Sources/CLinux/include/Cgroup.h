@@ -24,7 +24,7 @@ int clinux_is_populated(int events);
 void clinux_remove_leaves(uint64_t name);
 
 /// Returns the number of processes of the machine, or of this process' own memory cgroup if it has one, that the
-/// kernel has killed for memory since the guard began to count, two milliseconds after the start; -1 if unknown.
+/// kernel has killed for memory since the guard began to count, five milliseconds after the start; -1 if unknown.
 int64_t clinux_oom_kills(void);
 
 /// Returns the same for one leaf, since it was made; -1 if the leaf has no memory controller.
@@ -43,8 +43,11 @@ void clinux_cgroup_share(struct clinux_cgroup *memory, uint64_t name);
 /// Makes the first leaf, so that it is there when the runner has read its files.
 void clinux_cgroup_prepare(void);
 
-/// Begins to count kills for memory.
+/// Begins to count kills for memory, the first time.
 void clinux_cgroup_count(void);
+
+/// Removes leaves, the last first, up to one that has processes in it.
+void clinux_cgroup_remove_empty(void);
 
 /// Removes all leaves. Returns 0, or 1 if some have processes in them; those are killed then, and the call has to be
 /// repeated.

@@ -56,7 +56,7 @@ package struct Run {
         let (status, signal) = EventLoop.shared.result(before: (ExitStatus.unable, nil)) {
             await run(plan, with: values)
         }
-        Guard.removeLeavesInItsPlace()
+        Guard.announceEnd()
         if let signal {
             Signals.die(by: signal)
             // Only PID 1 survives the signal.

@@ -16,6 +16,7 @@ final class RunFiles {
     private let lock: RunLock?
     /// The entry of this run in the lock.
     private let holder: RunLock.Holder
+    private let isEntered: Bool
     private var server: ControlServer?
     /// Open while the journal is written.
     private var runFolder: StateDirectory?
@@ -36,9 +37,10 @@ final class RunFiles {
             }
             do throws(RunLockError) {
                 try FileLock.take(of: request.file) { holder in
-                    // Only a flowrun that is ending its leftovers is about to release the lock.
+                    // Only a flowrun that is ending its leftovers is about to release the lock. Its guard may have
+                    // been killed before it has entered its name.
                     if let holder, !holder.isFlowrun { return false }
-                    return lastHolder().map { !$0.isAlive } ?? false
+                    return lastHolder().map { !$0.isAlive } ?? (holder != nil)
                 }
             } catch {
                 throw Self.error(error, file: request.file, lastHolder: lastHolder())
@@ -83,7 +85,7 @@ final class RunFiles {
             pid: Guard.startedProcess, run: run, mark: Guard.mark, keepsJournal: request.keepsJournal)
         guard let name else {
             // Any number of runs of standard input may be live.
-            lock = nil
+            (lock, isEntered) = (nil, false)
             return
         }
         let lock: RunLock
@@ -98,7 +100,7 @@ final class RunFiles {
             if let folder = lock.temporaryFolder(of: last.run) { FolderRemoval.removeOwn(folder) }
             directory.removeSocket(of: last.run)
         }
-        lock.enter(holder)
+        isEntered = lock.enter(holder)
         self.lock = lock
     }
 
@@ -224,34 +226,47 @@ final class RunFiles {
     /// The key for the digests in journals; nil if it can be neither read nor made.
     var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
-    /// Makes the journal of the run in a new folder. `fill` sets the fields of its header that do not come from the
+    /// Opens the journal of the run. Its folder is made at its first flush, when the first steps already run; at once
+    /// if nothing else says that there is such a run. `fill` sets the fields of its header that do not come from the
     /// state directory.
     func openJournal(
         isDurable: Bool, outputLimit: Int, _ fill: (inout JournalHeader) -> Void
     ) throws(CommandError) -> JournalWriter {
-        let folder: StateDirectory
+        let runs: StateDirectory
         do throws(StateError) {
-            folder = try directory.makeRunFolder(run)
+            runs = try directory.madeRuns()
         } catch {
             throw .unable(error.isUnsafe ? error.message : Self.noJournal(error.message))
         }
-        runFolder = folder
         let header = JournalHeader { header in
             header.run = run
             header.workflow = name
-            header.folder = folder.path
+            header.folder = "\(runs.path)/\(run)"
             header.number = entry?.number ?? RunHistory(in: directory).lastNumber + 1
             header.key = entry.map { CRC32C.digits(of: $0.key) }
             fill(&header)
         }
         do throws(SystemError) {
-            let journal = try JournalWriter(
-                in: folder.descriptor, header, isDurable: isDurable, outputLimit: outputLimit)
+            let journal = try JournalWriter(header, isDurable: isDurable, outputLimit: outputLimit) {
+                () throws(SystemError) in try self.makeFolder(in: runs)
+            }
             if isDurable { try directory.sync() }
+            if !isEntered { journal.flush() }
+            if let failure = journal.failure { throw failure }
             return journal
         } catch {
             directory.removeRun(run)
-            throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
+            throw .unable(Self.noJournal("\(runs.path)/\(run): \(error.words)"))
+        }
+    }
+
+    private func makeFolder(in runs: StateDirectory) throws(SystemError) -> Int32 {
+        do throws(StateError) {
+            let folder = try directory.makeRunFolder(run, in: runs)
+            runFolder = folder
+            return folder.descriptor
+        } catch {
+            throw error.systemError
         }
     }
 

@@ -49,8 +49,9 @@ final class RunLock: Sendable {
         }
     }
 
-    /// Writes `holder` into the file.
-    func enter(_ holder: Holder) { write(holder) }
+    /// Writes `holder` into the file. Returns false if that fails, as when no file may grow.
+    @discardableResult
+    func enter(_ holder: Holder) -> Bool { write(holder) }
 
     /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for leftovers.
     func end(_ holder: Holder) {
@@ -87,14 +88,15 @@ final class RunLock: Sendable {
         return text.hasPrefix("\(run) /") ? String(text.dropFirst(run.utf8.count + 1)) : nil
     }
 
-    private func write(_ holder: Holder) {
+    @discardableResult
+    private func write(_ holder: Holder) -> Bool {
         var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: Self.markDigits))".utf8)
         line += holder.state.description.utf8
         line.append(UInt8(ascii: " "))
         line += CRC32C.digits(of: line).utf8
         line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
         line.append(UInt8(ascii: "\n"))
-        _ = pwrite(descriptor, line, line.count, 0)
+        return pwrite(descriptor, line, line.count, 0) == line.count
     }
 
     deinit { close(descriptor) }

@@ -57,10 +57,10 @@ package enum Guard {
     /// Has the folder at this path removed when the run ends, however it ends; nil if there is none any more.
     package static func note(temporaryFolder path: String?) { clinux_note_temporary_folder(path) }
 
-    /// Removes the cgroup leaves if the guard, which would have removed them, has died. Called when nothing of the
-    /// run is left.
-    package static func removeLeavesInItsPlace() {
-        guard let guardian = clinux_guard()?.pointee.pid, guardian != getppid() else { return }
-        _ = clinux_cgroup_remove()
+    /// Tells the guard that nothing of the run is left and that the runner is about to end. Removes the cgroup leaves,
+    /// which the guard would have removed, if it has died.
+    package static func announceEnd() {
+        guard let guardian = clinux_guard()?.pointee.pid else { return }
+        if guardian == getppid() { clinux_announce_end() } else { _ = clinux_cgroup_remove() }
     }
 }
