@@ -29,12 +29,22 @@ package enum Flowrun {
             try StandardStream.output.deliver(.lines(CompletionAnswer.text(for: Array(words.dropFirst()))))
             return .success
         }
-        let arguments = try CommandLineParser.parse(words)
+        let arguments: Arguments
+        do throws(CommandError) {
+            arguments = try CommandLineParser.parse(words)
+        } catch {
+            // A command that needs a word may have been meant as a step.
+            if words.count == 1, let command = Command(rawValue: words[0]) {
+                WorkflowChoice.announce(Arguments(command: command))
+            }
+            throw error
+        }
         if let text = information(arguments) {
             try StandardStream.output.deliver(.lines(text))
             return .success
         }
         for folder in arguments.values(.folder) { try changeFolder(to: folder) }
+        WorkflowChoice.announce(arguments)
         switch arguments.command {
         case .run, nil: return try run(arguments)
         case .check: return try WorkflowCommands.check(arguments)

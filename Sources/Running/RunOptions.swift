@@ -22,6 +22,8 @@ package struct RunOptions: Sendable {
     package var timeout: Duration?
     /// The folder that steps start in, absolute; nil for flowrun's own.
     package var folder: String?
+    /// The folder in which flowrun was called, absolute; nil if it is gone.
+    package var caller: String?
     /// The run's id.
     package var run = ""
     /// flowrun's version, for the log.

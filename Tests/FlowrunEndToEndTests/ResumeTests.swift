@@ -234,6 +234,7 @@ struct ResumeTests {
     private func leaveBehind(_ test: FlowrunTest, until file: String, launcher: [String] = []) async throws {
         let killed = try await test.start("workflow.yml", launcher: launcher)
         try await killed.waitForFile(file)
+        try await killed.waitForJournal()
         try killed.killAll()
         _ = try await killed.finish()
         try test.write("", to: "second")

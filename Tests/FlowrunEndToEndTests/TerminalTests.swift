@@ -43,6 +43,21 @@ struct TerminalTests {
         #expect(!Self.isDrawn(end))
     }
 
+    @Test func `on a terminal a run without success ends with the commands that tell more and go on`() async throws {
+        let text = "version: 1\nsteps: { a: { run: exit 3 }, b: { run: 'true' } }\n"
+        let test = try FlowrunTest(files: ["flowrun.yml": text, "other.yml": text])
+        func lastLine(_ words: [String]) async throws -> String? {
+            try await test.startOnTerminal(words, columns: 160).finish().screen.text.last
+        }
+        #expect(try await lastLine([]) == "`flowrun why a` tells more, `flowrun --resume` goes on from here")
+        #expect(
+            try await lastLine(["-f", "other.yml", "a", "--resume"])
+                == "`flowrun why -f other.yml a` tells more, `flowrun --resume -f other.yml a` goes on from here")
+        #expect(try await lastLine(["b"])?.contains("1 success") == true)
+        #expect(try await lastLine(["--no-journal"])?.contains("1 failure") == true)
+        #expect(!(try await test.run().stdout.contains("goes on from here")))
+    }
+
     @Test func `the region says how much time is left if the steps take as long as before`() async throws {
         let test = try FlowrunTest(
             """

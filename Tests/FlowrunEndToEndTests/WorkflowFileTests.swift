@@ -100,6 +100,75 @@ struct WorkflowFileTests {
             stderr: "no step or group `watch` (in `flowrun.yml`); `flowrun list` shows them")
     }
 
+    private static let commands = [
+        "run", "check", "plan", "graph", "list", "ctl", "why", "runs", "replay", "init", "explain", "completion",
+    ]
+
+    @Test func `a step with the name of a command is run by run, and both list and the command say so`() async throws {
+        let steps = Self.commands.map { "  \($0): { run: echo \($0) > ran }\n" }.joined()
+        let test = try FlowrunTest(files: ["flowrun.yml": "version: 1\nsteps:\n\(steps)"])
+        let list = try await test.run("list")
+        for command in Self.commands {
+            list.expect(stdout: "flowrun run \(command)\n")
+            try await test.run("run", command).expect(exit: 0)
+            #expect(try test.contents(of: "ran") == "\(command)\n")
+            let told = try await test.run(command)
+            told.expect(stderr: "flowrun: `\(command)` is also a step: `flowrun run \(command)` runs it\n")
+        }
+        #expect(!(try await test.run("plan", "flowrun.yml").stderr.contains("is also a step")))
+        let group = "version: 1\nsteps: { g: { steps: { check: { run: 'true' } } } }\n"
+        try await FlowrunTest(files: ["flowrun.yml": group]).run("check").expect(
+            exit: 0, stdout: "flowrun.yml: ok\n", stderr: "")
+    }
+
+    private static let places = "version: 1\nsteps: { a: { run: 'pwd; echo \"$FLOWRUN_INVOCATION_DIR\"' } }\n"
+
+    @Test func `in a folder below, the file of the nearest folder above is meant, which is told`() async throws {
+        let test = try FlowrunTest(files: [
+            "flowrun.yml": Self.places, "in/flowrun.yaml": Self.places, "in/deep/er/x": "", "deep/x": "",
+        ])
+        let found = try await test.start(["a", "-C", "in/deep/er"]).finish()
+        found.expect(exit: 0, stderr: "flowrun: using `<folder>/in/flowrun.yaml`\n")
+        found.expect(stdout: "| \(test.folder)/in\n", "| \(test.folder)/in/deep/er\n")
+        for command in ["check", "plan", "graph", "list", "runs", "replay"] {
+            let answer = try await test.run(command, "-C", "deep")
+            answer.expect(stderr: "flowrun: using `\(test.folder)/flowrun.yml`\n")
+        }
+        let here = try await test.run()
+        here.expect(exit: 0, stderr: "")
+        here.expect(stdout: "| \(test.folder)\n", "| \(test.folder)\n")
+        try await test.run("why", "a", "-C", "in/deep").expect(exit: 0, stdout: "a: success\n")
+    }
+
+    @Test func `the search ends with the folder of a repository, and below the home folder`() async throws {
+        let test = try FlowrunTest(files: [
+            "flowrun.yml": Self.places, "in/deep/x": "", "git/.git/HEAD": "", "git/in/x": "",
+        ])
+        for (folder, home) in [("git", "/"), ("git/in", "/"), ("in/deep", ""), ("in/deep", "in"), ("in", "in/deep")] {
+            let result = try await test.start(
+                ["list", "-C", folder], environment: ["HOME": test.path(home)]
+            ).finish()
+            if home == "/" {
+                result.expect(exit: 64, stdout: "")
+                result.expect(stderr: "in `\(test.path(folder))` and above\n")
+            } else {
+                result.expect(exit: 64)
+            }
+        }
+        try await test.start(["list", "-C", "in"], environment: ["HOME": "/home/none"]).finish().expect(exit: 0)
+    }
+
+    @Test(arguments: ["chmod o+w .", "chmod g+w flowrun.yml"])
+    func `a file above is not used if others may write it`(change: String) async throws {
+        let test = try FlowrunTest(files: ["flowrun.yml": Self.places, "in/x": ""])
+        try await test.start([], launcher: ["sh", "-c", change]).finish().expect(exit: 0)
+        let what = change.hasSuffix(".") ? "<folder>" : "<folder>/flowrun.yml"
+        let refused = "flowrun: `<folder>/flowrun.yml` is not used, because others may write into `\(what)`; "
+        try await test.start(["a", "-C", "in"]).finish().expect(
+            exit: 64, stdout: "", stderr: refused + "name it with -f if it is meant\n")
+        try await test.run("-f", "../flowrun.yml", "a", "-C", "in").expect(exit: 0)
+    }
+
     @Test(arguments: [
         (["TESTS=foo"], "`TESTS=foo` is not a step; to give a parameter its value, write `--param TESTS=foo`"),
         (["test", "CC=gcc"], "`CC=gcc` is not a step; to give a parameter its value, write `--param CC=gcc`"),
@@ -126,12 +195,14 @@ struct WorkflowFileTests {
             bare.expect(
                 stderr: "flowrun: no workflow file is named, and there is none here: \(looked) in `",
                 "usage: flowrun [FILE]")
-            #expect(bare.stderr.split(separator: "\n").count == 4)
+            #expect(bare.stderr.split(separator: "\n").count == 5)
         }
-        try await test.run("build").expect(
-            exit: 64, stdout: "",
+        let word = try await test.run("build")
+        word.expect(exit: 64, stdout: "")
+        word.expect(
             stderr:
-                "flowrun: there is no file `build`, and no workflow file here that could have such a step: \(looked)\n")
+                "flowrun: there is no file `build`, and no workflow file here or above that could have such a step: ",
+            "\(looked)\n", "flowrun init")
         try await test.run("ci").expect(stderr: "there is no file `ci`; did you mean `ci.yml`?")
         try await test.run("watch").expect(stderr: "the command `watch` is not built yet")
     }
@@ -179,7 +250,8 @@ struct WorkflowFileTests {
 
     @Test func `list shows what runs by default and what only by its name`() async throws {
         let test = try folder()
-        try await test.run("list").expect(stdout: "build    (default) Compiles\n", "release  (manual)\n")
+        try await test.run("list").expect(
+            stdout: "build              (default) Compiles\n", "release            (manual)\n")
         let json = try await test.run("list", "--format", "json")
         json.expect(
             stdout: #""id":"build""#, #""default":true,"manual":false"#, #""id":"release""#,

@@ -19,6 +19,7 @@ enum HelpText {
     /// Shown if there is no workflow file yet.
     static let firstSteps = """
         usage: flowrun [FILE] [STEP...]   run a workflow file, or only some of its steps
+               flowrun init               write a first flowrun.yml, or convert a Makefile
                flowrun --help             all commands and options
                man flowrun-workflow       what a workflow file says
         """

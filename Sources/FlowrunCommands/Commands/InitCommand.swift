@@ -37,15 +37,15 @@ struct InitCommand {
 
     /// Returns the path beside the file to convert. The steps of a GitHub workflow run in the folder of `.github`.
     private static func place(besides source: String?) -> String {
-        guard let source, let slash = source.lastIndex(of: "/") else { return WorkflowChoice.defaultFiles[0] }
+        guard let source, let slash = source.lastIndex(of: "/") else { return DefaultFile.names[0] }
         let folder = source[..<slash]
         let root = folder.hasSuffix(".github/workflows") ? folder.dropLast(".github/workflows".count) : folder + "/"
-        return root + WorkflowChoice.defaultFiles[0]
+        return root + DefaultFile.names[0]
     }
 
     /// Returns the existing file that must not be replaced; nil if there is none.
     private func existing(_ path: String) -> String? {
-        let names = WorkflowChoice.defaultFiles
+        let names = DefaultFile.names
         guard destination == nil, path.hasSuffix(names[0]) else { return access(path, F_OK) == 0 ? path : nil }
         let folder = path.dropLast(names[0].count)
         return names.map { folder + $0 }.first { access($0, F_OK) == 0 }
@@ -105,7 +105,7 @@ struct InitCommand {
                     lines.append("what could not be converted is in comments that say `not converted`")
                 }
                 if let path {
-                    let option = WorkflowChoice.defaultFiles.contains(path) ? "" : " \(path.shellWord)"
+                    let option = DefaultFile.names.contains(path) ? "" : " \(path.shellWord)"
                     lines.append("next: `flowrun list\(option)`")
                 }
                 return lines
@@ -115,7 +115,7 @@ struct InitCommand {
 
     /// Returns the lines of a workflow that `flowrun check` rejects.
     private static func wrongLines(_ text: String) -> [Int] {
-        let file = SourceFile(name: WorkflowChoice.defaultFiles[0], text: text)
+        let file = SourceFile(name: DefaultFile.names[0], text: text)
         let (workflow, findings) = WorkflowDecoder.read(file)
         return (findings + (workflow.map(Planner.findings) ?? []))
             .filter { $0.severity == .error }

@@ -8,12 +8,9 @@ internal import Workflow
 /// The workflow file that a command line selects, and the steps of it.
 ///
 /// The first operand is the file if it looks like one or is one. Otherwise the file is `flowrun.yml` of the current
-/// folder, and all operands are steps. `-f` names the file in any case. `-C` must be applied first, because this
-/// looks at the current folder.
+/// folder or of one above, and all operands are steps. `-f` names the file in any case. `-C` must be applied first,
+/// because this looks at the current folder.
 struct WorkflowChoice: Sendable, Equatable {
-    /// The files to look for if none is named; the first existing one is used.
-    static let defaultFiles = ["flowrun.yml", "flowrun.yaml"]
-
     /// `-` is standard input.
     let file: String
     let steps: [String]
@@ -23,6 +20,8 @@ struct WorkflowChoice: Sendable, Equatable {
     private(set) var allowsOutside = false
     /// True if the first step is in the place of a command.
     private var isFirstWord = false
+    /// True if the command line is `flowrun run`, with no more than options.
+    private var isBareRun = false
 
     init(file: String, steps: [String] = [], isNamed: Bool = true) {
         self.file = file
@@ -40,19 +39,44 @@ struct WorkflowChoice: Sendable, Equatable {
         self = known
         allowsOutside = arguments.has(.allowOutside)
         isFirstWord = arguments.command == nil && !isNamed
+        isBareRun = arguments.command == .run && !isNamed && steps.isEmpty
     }
 
-    /// Returns the choice; nil if no file is named and the current folder has none.
+    /// Returns the choice; nil if no file is named and none is found.
     static func known(_ arguments: Arguments, _ operands: ArraySlice<String>) -> WorkflowChoice? {
         if let file = arguments.value(.file) { return WorkflowChoice(file: file, steps: Array(operands)) }
         if let first = operands.first, isFile(first) {
             return WorkflowChoice(file: first, steps: Array(operands.dropFirst()))
         }
-        return found.map { WorkflowChoice(file: $0, steps: Array(operands), isNamed: false) }
+        return DefaultFile.found.map { WorkflowChoice(file: $0, steps: Array(operands), isNamed: false) }
     }
 
-    /// The default file of the current folder; nil if there is none.
-    static var found: String? { defaultFiles.first { access($0, F_OK) == 0 } }
+    /// Says on standard error which file is meant if it is in a folder above, and how a step is run that has the name
+    /// of the command.
+    static func announce(_ arguments: Arguments) {
+        let command = arguments.command ?? .run
+        guard let choice = known(arguments, arguments.operands[...]), !choice.isNamed else { return }
+        if choice.isAbove, CommandSet.ofWorkflow.contains(CommandSet(command)) {
+            StandardStream.error.say("using `\(choice.file.visible)`")
+        }
+        if command != .run, choice.hasStep(command.rawValue) { tellStep(named: command) }
+    }
+
+    private static func tellStep(named command: Command) {
+        StandardStream.error.say("`\(command.rawValue)` is also a step: `flowrun run \(command.rawValue)` runs it")
+    }
+
+    /// True if nothing names the file, and it is in a folder above.
+    private var isAbove: Bool { !isNamed && file.utf8.first == UInt8(ascii: "/") }
+
+    /// True if the file has such a step or group, not in another one, whatever else may be wrong with it.
+    private func hasStep(_ name: String) -> Bool {
+        let (source, error) = SourceFile.read(file)
+        // Most files do not even have the word.
+        guard error == nil, source.bytes.withUnsafeBufferPointer({ $0.hasWord(name) }) else { return false }
+        let workflow = WorkflowDecoder.read(source, files: UsedFiles.of(file, allowsOutside: true)).workflow
+        return workflow?.nodes.indices.dropFirst().contains { workflow?.path(of: NodeIndex($0)) == name } ?? false
+    }
 
     /// True if an operand names a file: by its form, or because such a file exists.
     static func isFile(_ operand: String) -> Bool { hasFormOfFile(operand) || isRegularFile(operand) }
@@ -77,7 +101,7 @@ struct WorkflowChoice: Sendable, Equatable {
 
     /// A hint for a file that is no workflow and has the name of a step; nil otherwise.
     var advice: String? {
-        guard isNamed, !Self.hasFormOfFile(file), let found = Self.found else { return nil }
+        guard isNamed, !Self.hasFormOfFile(file), let found = DefaultFile.found else { return nil }
         return "`\(file)` is a file here; for the step of this name write `flowrun -f \(found) \(file.shellWord)`"
     }
 }
@@ -86,15 +110,24 @@ struct WorkflowChoice: Sendable, Equatable {
 extension WorkflowChoice {
     /// No file is named, and none was found. `word` is the first operand, nil for a bare command.
     private static func nothingHere(_ word: String?, isFirstWord: Bool) -> CommandError {
-        let lookedFor = "looked for \(Phrase.all(defaultFiles))"
+        if case .refused(let path, let reason) = DefaultFile.search() {
+            return .usage("`\(path.visible)` is not used, because \(reason); name it with -f if it is meant")
+        }
+        let lookedFor = "looked for \(Phrase.all(DefaultFile.names))"
         guard let word else {
             let folder = currentFolder.map { " in `\($0)`" } ?? " in the current folder"
             return CommandError(
-                .usage, ["no workflow file is named, and there is none here: \(lookedFor)\(folder)"],
+                .usage, ["no workflow file is named, and there is none here: \(lookedFor)\(folder) and above"],
                 hint: HelpText.firstSteps)
         }
         if let message = meaning(of: word, isFirstWord: isFirstWord) { return .usage(message) }
-        return .usage("there is no file `\(word)`, and no workflow file here that could have such a step: \(lookedFor)")
+        return CommandError(
+            .usage,
+            [
+                "there is no file `\(word)`, and no workflow file here or above that could have such a step: "
+                    + lookedFor
+            ],
+            hint: HelpText.firstSteps)
     }
 
     /// A file is required, and there is none named `word`.
@@ -170,6 +203,7 @@ extension WorkflowChoice {
     }
 
     private func chosen(of whole: Plan) throws(CommandError) -> Plan {
+        if isBareRun, whole.has(Command.run.rawValue) { Self.tellStep(named: .run) }
         let plan: Plan
         do {
             plan = try whole.restricted(to: steps)
@@ -192,4 +226,64 @@ extension WorkflowChoice {
 extension Plan {
     /// True if there is a step, or may be one that the run makes.
     fileprivate var hasWork: Bool { rows.contains { nodes[$0].role == .step || isDynamicFanOut($0) } }
+}
+
+/// The file that a command is about if none is named: that of the current folder, or else of the nearest folder above
+/// that has one.
+///
+/// The search ends with the first folder that has `.git`, stays in one file system, and takes neither the home folder
+/// nor one above it: what is there belongs to no project. In a folder above, others must not be able to write.
+enum DefaultFile {
+    /// The first one that exists is used.
+    static let names = ["flowrun.yml", "flowrun.yaml"]
+
+    enum Search {
+        /// A name in the current folder, or an absolute path.
+        case found(String)
+        /// `reason` is a clause.
+        case refused(path: String, reason: String)
+        case nothing
+    }
+
+    static var found: String? { if case .found(let path) = search() { path } else { nil } }
+
+    static func search() -> Search {
+        if let name = names.first(where: { access($0, F_OK) == 0 }) { return .found(name) }
+        guard let start = WorkflowChoice.currentFolder, let device = status(of: start)?.st_dev else { return .nothing }
+        let home = environmentVariable("HOME").flatMap(resolved)
+        var folder = start
+        while access("\(folder)/.git", F_OK) != 0, let slash = folder.utf8.lastIndex(of: UInt8(ascii: "/")) {
+            folder = String(folder[..<slash])
+            // The root is above every home.
+            guard !folder.isEmpty, home != folder, home?.hasPrefix("\(folder)/") != true,
+                status(of: folder)?.st_dev == device
+            else { return .nothing }
+            let paths = names.map { "\(folder)/\($0)" }
+            guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { continue }
+            for checked in [folder, path] {
+                if let reason = danger(of: checked) { return .refused(path: path, reason: reason) }
+            }
+            return .found(path)
+        }
+        return .nothing
+    }
+
+    private static func danger(of path: String) -> String? {
+        guard let status = status(of: path) else { return "`\(path.visible)` is \(SystemError.last.words)" }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            return "`\(path.visible)` belongs to another user (uid \(status.st_uid))"
+        }
+        return status.st_mode & 0o022 == 0 ? nil : "others may write into `\(path.visible)`"
+    }
+
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
 }

@@ -11,6 +11,8 @@ package struct ListPrinter {
 
     private struct Row {
         let path: String
+        /// The path, or what to write if that is the name of a command.
+        let words: String
         let node: WorkflowNode
         /// The entries of `default` that name this node or instances of it; empty if there are none.
         let defaults: [String]
@@ -26,7 +28,8 @@ package struct ListPrinter {
         }
         rows = workflow.nodes.indices.dropFirst().map { row in
             let path = workflow.path(of: NodeIndex(row))
-            return Row(path: path, node: workflow.nodes[row], defaults: defaults[path] ?? [])
+            let words = Command(rawValue: path) == nil ? path : "flowrun run \(path)"
+            return Row(path: path, words: words, node: workflow.nodes[row], defaults: defaults[path] ?? [])
         }
     }
 
@@ -39,10 +42,10 @@ package struct ListPrinter {
         let sizes = rows.map { row in
             row.node.settings?.fanOut.map { $0.isDynamic ? "[*]" : "× \($0.instances.count)" } ?? ""
         }
-        let pathWidth = min(48, rows.map(\.path.utf8.count).max() ?? 0)
+        let width = min(48, rows.map(\.words.utf8.count).max() ?? 0)
         let sizeWidth = sizes.map(\.count).max() ?? 0
         for (row, size) in zip(rows, sizes) {
-            var line = row.path.padded(to: pathWidth)
+            var line = row.words.padded(to: width)
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
             line += "  " + description(of: row)
             text += line.withoutEndSpaces + "\n" + instances(of: row)

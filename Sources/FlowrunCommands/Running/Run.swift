@@ -300,6 +300,7 @@ package struct Run {
         options.parameters = values.parameters
         options.secrets = values.secrets
         options.folder = folder(of: request.file)
+        options.caller = WorkflowChoice.currentFolder
         options.run = RunID.make()
         options.forcesColors = request.log == .text && request.colorsOutput
         options.temporaryFolder = Self.absolute(environmentVariable("TMPDIR") ?? "/tmp")

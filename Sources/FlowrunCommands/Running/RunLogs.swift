@@ -96,6 +96,8 @@ struct RunLogs {
         options.spoolDirectory = environmentVariable("TMPDIR") ?? options.spoolDirectory
         options.logFile = request.logFile
         options.why = request.why
+        // For people: a log that is kept is read where the run can no longer go on.
+        if TerminalDevice.isTerminal(STDOUT_FILENO) { options.resume = request.resume }
         log = request.log.reporter(to: logSink, view: view, options, outputs: journal, journal: journal)
         reporters.append(log)
         filePath = request.logFile ?? ""

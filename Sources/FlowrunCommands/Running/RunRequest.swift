@@ -106,6 +106,17 @@ extension RunRequest {
         return command
     }
 
+    /// The command line that goes on where this run has ended; nil if there will be no journal for it to read.
+    var resume: String? {
+        guard keepsJournal, file != "-", options.again.isEmpty else { return nil }
+        let all = CommandWords.all
+        let end = all.firstIndex(of: "--") ?? all.endIndex
+        let words = ["--resume"] + all[..<end].filter { !$0.hasPrefix("--resume") } + all[end...]
+        // A word with escapes in the log could not be copied from there.
+        guard words.allSatisfy({ $0.visible == $0 }) else { return nil }
+        return "flowrun " + words.map(\.shellWord).joined(separator: " ")
+    }
+
     /// The option that requires a state directory; nil if none is given.
     var optionThatNeedsState: String? {
         if let resumedRun { return "--resume=\(resumedRun)" }

@@ -8,17 +8,22 @@ struct RunSummary {
     private let view: RunView
     private let logFile: String?
     private let why: String?
+    private let resume: String?
     private let outputs: (any OutputPlaces)?
     /// Failed steps whose output is already in the log.
     private var shown: Set<String> = []
 
     /// `view` and `outputs` receive each event before the summary's reporter; `outputs` is nil if output is not kept.
     /// `logFile` is the file with all output, nil if there is none. `why` is the command that explains a step, given
-    /// its id as the next argument; nil if there is none.
-    init(view: RunView, logFile: String?, why: String? = nil, outputs: (any OutputPlaces)? = nil) {
+    /// its id as the next argument, and `resume` the one that goes on where the run has ended; nil if there is none.
+    init(
+        view: RunView, logFile: String?, why: String? = nil, resume: String? = nil,
+        outputs: (any OutputPlaces)? = nil
+    ) {
         self.view = view
         self.logFile = logFile
         self.why = why
+        self.resume = resume
         self.outputs = outputs
     }
 
@@ -58,7 +63,18 @@ struct RunSummary {
             flush(&text)
         }
         writeCounts(run, to: &text)
+        if run.outcome != .success { writeNext(run, to: &text) }
         flush(&text)
+    }
+
+    /// Tells what to do about a run without success.
+    private func writeNext(_ run: RunFinished, to text: inout LogText) {
+        guard let resume else { return }
+        if let why, let step = run.errors.lazy.compactMap(\.step).first {
+            text.add("`\(why) \(step.shellWord)` tells more, ", .faint)
+        }
+        text.add("`\(resume)` goes on from here", .faint)
+        text.newline()
     }
 
     private func write(_ failure: RunFinished.Failure, _ titles: [String: String], to text: inout LogText) {

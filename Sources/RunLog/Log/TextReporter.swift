@@ -18,6 +18,8 @@ package final class TextReporter: Reporter {
         package var logFile: String?
         /// The command that explains how a step ended, such as `flowrun why`; nil if no record is kept.
         package var why: String?
+        /// The command that goes on where the run has ended without success; nil if it is not to be named.
+        package var resume: String?
 
         package init() {}
     }
@@ -50,7 +52,8 @@ package final class TextReporter: Reporter {
         self.options = options
         self.outputs = outputs
         text = LogText(isColored: options.isColored)
-        summary = RunSummary(view: view, logFile: options.logFile, why: options.why, outputs: outputs)
+        summary = RunSummary(
+            view: view, logFile: options.logFile, why: options.why, resume: options.resume, outputs: outputs)
     }
 
     package func report(_ event: RunEvent) {

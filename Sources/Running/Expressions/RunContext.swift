@@ -348,7 +348,9 @@ final class BaseEnvironments {
     private lazy var inherited = inheritedBlock()
     private lazy var clean = EnvironmentBlock(inherited, keeping: Self.cleanNames)
 
-    private static let cleanNames = ["PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_TEMP"]
+    private static let cleanNames = [
+        "PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_INVOCATION_DIR", "FLOWRUN_TEMP",
+    ]
 
     init(_ options: RunOptions, scratchFolder: @escaping @EventLoopActor () -> String?) {
         self.options = options
@@ -365,6 +367,7 @@ final class BaseEnvironments {
             block.remove("FLOWRUN_ROUND")
             block.remove("FLOWRUN_IDEMPOTENCY_KEY")
             block.set("FLOWRUN_RUN", options.run)
+            block.set("FLOWRUN_INVOCATION_DIR", options.caller ?? "")
             if let folder = scratchFolder() { block.set("FLOWRUN_TEMP", folder) } else { block.remove("FLOWRUN_TEMP") }
             options.secrets.sources.forEach(block.remove)
         }

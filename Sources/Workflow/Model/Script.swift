@@ -41,7 +41,7 @@ package enum Script: Sendable, ExpressibleByStringLiteral {
 
 extension UnsafeBufferPointer<UInt8> {
     /// True if a name is in the bytes with no letter, digit or `_` next to it. O(length), at the speed of memory.
-    func hasWord(_ name: String) -> Bool {
+    package func hasWord(_ name: String) -> Bool {
         let name = Array(name.utf8)
         guard let base = baseAddress, let first = name.first else { return false }
         var start = 0
