@@ -216,13 +216,14 @@ static int remove_leaf(uint64_t name, int number) {
     return 1;
 }
 
-void clinux_cgroup_remove_empty(void) {
-    if (shared == NULL) return;
+int clinux_cgroup_remove_empty(void) {
+    if (shared == NULL) return 0;
     while (shared->leaves > 0) {
         const int error = clinux_remove_leaf(shared->leaves - 1);
-        if (error != 0 && error != -ENOENT) return;
+        if (error != 0 && error != -ENOENT) break;
         shared->leaves--;
     }
+    return shared->leaves;
 }
 
 int clinux_cgroup_remove(void) {

@@ -277,8 +277,10 @@ static void end_remains(void) {
             forget_sentinel(&info);
         } while (info.si_pid != 0);
         // A sentinel goes last: if this process is killed now, it ends the rest of its run.
-        const int killed = visit_children(kill_remains) || visit_children(kill_last_remains);
-        if (!killed || seconds() - start > limit) return;
+        const int is_over = seconds() - start > limit;
+        int killed = visit_children(kill_remains);
+        if (killed == 0 || is_over) killed += visit_children(kill_last_remains);
+        if (killed == 0 || is_over) return;
         sigtimedwait(&child, NULL, &wait);
         if (wait.tv_nsec < 16000000) wait.tv_nsec *= 2;
     }
@@ -343,12 +345,11 @@ static int wait_for_signal(const sigset_t *all, siginfo_t *info) {
     }
 }
 
-// Does what need not wait for the runner's end, which takes about as long: the kernel takes its memory apart.
+// Does now what need not wait until the runner has ended.
 static void prepare_end(void) {
     if (estate == NULL || !__atomic_load_n(&estate->is_ending, __ATOMIC_ACQUIRE)) return;
     due_at = 0;
-    if (sentinel > 0) kill(sentinel, SIGKILL);
-    clinux_cgroup_remove_empty();
+    if (clinux_cgroup_remove_empty() == 0 && sentinel > 0) kill(sentinel, SIGKILL);
 }
 
 static void hear_of_children(void) {
@@ -356,7 +357,7 @@ static void hear_of_children(void) {
     for (;;) {
         siginfo_t info = {0};
         if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG) != 0 || info.si_pid == 0) return;
-        // It was killed, and another one is due.
+        // If it was killed, another one is due.
         if (forget_sentinel(&info) && !estate->is_ending) due_at = seconds() + unwatched;
         if (info.si_pid != runner) continue;
         switch (info.si_code) {

@@ -39,7 +39,7 @@ void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count) {
 
 static const char *const without_run[] = {
     "check", "plan", "graph", "list", "ctl", "why", "runs", "replay", "init", "explain", "completion", "__complete",
-    "--version", "--help", "-h", "--dry-run",
+    "--version", "--help", "-h", "--dry-run", "-n", "--list", "-l",
 };
 
 int clinux_seems_to_run(int count, char *const *words) {

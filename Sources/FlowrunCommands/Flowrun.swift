@@ -29,7 +29,7 @@ package enum Flowrun {
             try StandardStream.output.deliver(.lines(CompletionAnswer.text(for: Array(words.dropFirst()))))
             return .success
         }
-        let arguments: Arguments
+        var arguments: Arguments
         do throws(CommandError) {
             arguments = try CommandLineParser.parse(words)
         } catch {
@@ -43,9 +43,11 @@ package enum Flowrun {
             try StandardStream.output.deliver(.lines(text))
             return .success
         }
+        arguments.caller = WorkflowChoice.currentFolder
         for folder in arguments.values(.folder) { try changeFolder(to: folder) }
         WorkflowChoice.announce(arguments)
         switch arguments.command {
+        case .run where arguments.has(.list), nil where arguments.has(.list): try WorkflowCommands.list(arguments)
         case .run, nil: return try run(arguments)
         case .check: return try WorkflowCommands.check(arguments)
         case .plan: try WorkflowCommands.plan(arguments)

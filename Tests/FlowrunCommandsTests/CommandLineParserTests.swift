@@ -1,4 +1,5 @@
 import RunLog
+import Running
 import Testing
 
 @testable import FlowrunCommands
@@ -26,6 +27,20 @@ import Testing
         #expect(arguments.value(.log) == "quiet")
         #expect(arguments.values(.param) == ["a=1", "b=2=3"])
         #expect(arguments.values(.folder) == ["x", "y"])
+    }
+
+    @Test func `short options may share a dash, and one that stands for a value counts as the value`() throws {
+        let arguments = try CommandLineParser.parse(["-qvyk", "a.yml"])
+        #expect(given(arguments) == ["--quiet=quiet", "--verbose", "--yes", "--keep-going=false"])
+        let request = try RunRequest(arguments)
+        #expect(request.log == .quiet && request.isVerbose && request.options.isConfirmed)
+        #expect(request.options.failFast == false)
+        for (words, log) in [(["-q", "--log", "json"], LogForm.json), (["--log", "json", "-q"], .quiet)] {
+            #expect(try RunRequest(CommandLineParser.parse(["a.yml"] + words)).log == log)
+        }
+        let last = try CommandLineParser.parse(["a.yml", "-k", "--fail-fast"])
+        #expect(try RunRequest(last).options.failFast == true)
+        #expect(throws: CommandError.self) { try CommandLineParser.parse(["a.yml", "--quiet=x"]) }
     }
 
     @Test func `two dashes end the options, and what follows is for the steps of a run`() throws {
@@ -147,7 +162,7 @@ import Testing
 
     @Test func `an option of several commands takes a value for all or for none`() {
         for option in Option.all {
-            let others = Option.all.filter { $0.name == option.name }
+            let others = Option.all.filter { $0.long == option.long }
             #expect(others.allSatisfy { $0.placeholder.isEmpty == option.placeholder.isEmpty })
         }
     }

@@ -54,38 +54,6 @@ struct KilledRunTests {
         }
     }
 
-    @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
-    func `a run killed before it has a journal begins afresh, and what its first step left is ended`() async throws {
-        let script = "test ! -e again || exit 0; sleep 1000 & echo $! > left; : > up; wait"
-        let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\(script)' } }\n", files: ["again": ""])
-        try await test.run("workflow.yml").expect(exit: 0)
-        try FileManager.default.removeItem(atPath: test.path("again"))
-        // The folder of a run is the last that is made before its journal.
-        let strace = [
-            "strace", "-D", "-f", "-qq", "-o", "/dev/null", "-e", "trace=mkdirat",
-            "-e", "inject=mkdirat:delay_enter=1000000000",
-        ]
-        let killed = try await test.start("workflow.yml", launcher: strace)
-        try await killed.waitForFile("up")
-        let runs = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
-        #expect(runs.count == 1)
-        let runner = try #require(killed.runner)
-        let status = try String(contentsOfFile: "/proc/\(runner)/status", encoding: .utf8)
-        let tracer = try #require(status.firstMatch(of: #/TracerPid:\t([1-9][0-9]*)/#).flatMap { pid_t($0.1) })
-        let end = try Descriptor.ofProcess(runner)
-        try killed.killAll()
-        // The delay would outlast the KILL.
-        kill(tracer, SIGKILL)
-        try await killed.finish().expect(.signalled(SIGKILL))
-        await end.waitUntilReadable()
-        let left = try Descriptor.ofProcess(try #require(pid_t(try test.contents(of: "left").dropLast())))
-        try test.write("", to: "again")
-        let resumed = try await test.run("workflow.yml", "--from", "a")
-        resumed.expect(exit: 0)
-        #expect(resumed.stderr.contains(#/^flowrun: ended [12] process(es)? that the run `.*` left when it was kill/#))
-        await left.waitUntilReadable()
-    }
-
     @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace"), "strace is not installed"))
     func `killed at each write of its journal a run resumes without a step lost or done twice`() async throws {
         var isOver = false

@@ -127,9 +127,9 @@ struct WorkflowFileTests {
         let test = try FlowrunTest(files: [
             "flowrun.yml": Self.places, "in/flowrun.yaml": Self.places, "in/deep/er/x": "", "deep/x": "",
         ])
-        let found = try await test.start(["a", "-C", "in/deep/er"]).finish()
+        let found = try await test.start(["a", "-C", "er"], in: "in/deep").finish()
         found.expect(exit: 0, stderr: "flowrun: using `<folder>/in/flowrun.yaml`\n")
-        found.expect(stdout: "| \(test.folder)/in\n", "| \(test.folder)/in/deep/er\n")
+        found.expect(stdout: "| \(test.folder)/in\n", "| \(test.folder)/in/deep\n")
         for command in ["check", "plan", "graph", "list", "runs", "replay"] {
             let answer = try await test.run(command, "-C", "deep")
             answer.expect(stderr: "flowrun: using `\(test.folder)/flowrun.yml`\n")
@@ -155,7 +155,7 @@ struct WorkflowFileTests {
                 result.expect(exit: 64)
             }
         }
-        try await test.start(["list", "-C", "in"], environment: ["HOME": "/home/none"]).finish().expect(exit: 0)
+        try await test.start(["list", "-C", "in"], environment: ["HOME": "/usr"]).finish().expect(exit: 0)
     }
 
     @Test(arguments: ["chmod o+w .", "chmod g+w flowrun.yml"])
@@ -256,6 +256,26 @@ struct WorkflowFileTests {
         json.expect(
             stdout: #""id":"build""#, #""default":true,"manual":false"#, #""id":"release""#,
             #""default":false,"manual":true"#)
+    }
+
+    @Test func `-l lists, -k goes on where the file says fail-fast, -q leaves only errors`() async throws {
+        let test = try FlowrunTest(files: [
+            "flowrun.yml": """
+            version: 1
+            fail-fast: true
+            steps: { a: { run: exit 3 }, b: { needs: { a: done }, run: echo > ran } }
+            """
+        ])
+        let list = try await test.run("list")
+        list.expect(exit: 0)
+        for words in [["-l"], ["run", "--list"], ["-l", "flowrun.yml"]] {
+            try await test.start(words).finish().expect(exit: 0, stdout: list.stdout, stderr: "")
+        }
+        try await test.run("-q").expect(exit: 1)
+        #expect(!test.exists("ran"))
+        let going = try await test.run("-kq")
+        going.expect(exit: 1)
+        #expect(test.exists("ran") && going.stdout.hasPrefix("\n1 error:\n  a: exit 3"))
     }
 
     @Test func `list says which instances run by default`() async throws {

@@ -56,12 +56,14 @@ package final class RunningFlowrun: Sendable {
         try await child.wait(for: "the file `\(name)`") { _ in access(path, F_OK) == 0 ? () : nil }
     }
 
-    /// Waits until a run has a journal, which it makes when its first steps already run.
+    /// Waits until a run has written to its journal, which it does when its first steps already run.
     package func waitForJournal() async throws {
         let runs = test.path(".flowrun/runs")
         try await child.wait(for: "a journal") { _ in
             let found = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
-            return found.contains { access("\(runs)/\($0)/journal.jsonl", F_OK) == 0 } ? () : nil
+            return found.contains {
+                FileManager.default.contents(atPath: "\(runs)/\($0)/journal.jsonl")?.isEmpty == false
+            } ? () : nil
         }
     }
 

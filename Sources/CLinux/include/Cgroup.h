@@ -46,8 +46,8 @@ void clinux_cgroup_prepare(void);
 /// Begins to count kills for memory, the first time.
 void clinux_cgroup_count(void);
 
-/// Removes leaves, the last first, up to one that has processes in it.
-void clinux_cgroup_remove_empty(void);
+/// Removes leaves, the last first, up to one that has processes in it. Returns the number that is left.
+int clinux_cgroup_remove_empty(void);
 
 /// Removes all leaves. Returns 0, or 1 if some have processes in them; those are killed then, and the call has to be
 /// repeated.

@@ -9,6 +9,8 @@ struct Arguments {
     var passed: [String] = []
     /// True if help is requested, for the command or in general.
     var isHelp = false
+    /// The folder in which flowrun was called, absolute, before `-C`; nil if it is gone.
+    var caller: String?
     /// Options in the order of the command line.
     var given: [Given] = []
 

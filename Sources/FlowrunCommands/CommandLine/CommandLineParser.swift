@@ -91,7 +91,7 @@ struct CommandLineParser {
     }
 
     private mutating func add(_ option: Option, _ value: String?) {
-        arguments.given.append(Arguments.Given(option: option, value: value))
+        arguments.given.append(Arguments.Given(option: option, value: value ?? option.meaning))
     }
 
     /// The command as far as known: `run` need not be written.

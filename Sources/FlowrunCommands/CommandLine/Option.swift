@@ -3,7 +3,7 @@ package final class Option: Sendable {
     enum Name: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, durable, resume, dryRun, format, strict, file, run, stop, help, version
-        case noHistory, from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit
+        case noHistory, from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit, list
     }
 
     enum Value: Sendable {
@@ -20,6 +20,8 @@ package final class Option: Sendable {
     /// With its dashes; nil if there is only a short one.
     package let long: String?
     let value: Value
+    /// The value that the option itself stands for; nil for most.
+    let meaning: String?
     /// True if every value counts; for other options only the last one does.
     let isRepeatable: Bool
     /// The commands that accept it; empty for `--help` and `--version`, which replace a command.
@@ -27,13 +29,14 @@ package final class Option: Sendable {
     let help: String
 
     init(
-        _ name: Name, _ short: String?, _ long: String?, _ value: Value, isRepeatable: Bool = false,
-        _ commands: CommandSet, _ help: String
+        _ name: Name, _ short: String?, _ long: String?, _ value: Value, meaning: String? = nil,
+        isRepeatable: Bool = false, _ commands: CommandSet, _ help: String
     ) {
         self.name = name
         self.short = short
         self.long = long
         self.value = value
+        self.meaning = meaning
         self.isRepeatable = isRepeatable
         self.commands = commands
         self.help = help
@@ -72,13 +75,20 @@ package final class Option: Sendable {
         Option(
             .env, nil, "--env", .required("NAME=VALUE"), isRepeatable: true, [.run],
             "Set a variable of every step's environment; wins over the file."),
-        Option(.failFast, nil, "--fail-fast", .none, [.run], "Cancel what runs when a step fails."),
+        Option(
+            .failFast, nil, "--fail-fast", .none, meaning: "true", [.run], "Cancel what runs when a step fails."),
+        Option(
+            .failFast, "-k", "--keep-going", .none, meaning: "false", [.run],
+            "Let the rest go on when a step fails, whatever the top of the file says."),
         Option(
             .timeout, nil, "--timeout", .required("DURATION"), [.run],
             "Limit for the whole run, such as 90s or 1h30m."),
         Option(
             .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run, .replay],
             "What goes to standard output: text, json (one event per line) or quiet."),
+        Option(
+            .log, "-q", "--quiet", .none, meaning: "quiet", [.run, .replay],
+            "The same as --log quiet: only the errors of a run that did not succeed."),
         Option(
             .logFile, nil, "--log-file", .required("PATH", .files), [.run],
             "Write the JSON Lines log to a file as well."),
@@ -133,8 +143,10 @@ package final class Option: Sendable {
             .dryRun, "-n", "--dry-run", .none, [.run],
             "Show what this command line would run, as `plan` does; run nothing."),
         Option(
-            .verbose, nil, "--verbose", .none, [.run, .replay], "Also log starts, signals and steps that did not run."),
-        Option(.yes, nil, "--yes", .none, [.run], "Answer yes to what steps ask before they start (confirm)."),
+            .verbose, "-v", "--verbose", .none, [.run, .replay],
+            "Also log starts, signals and steps that did not run."),
+        Option(.list, "-l", "--list", .none, [.run], "List the steps, as `list` does; run nothing."),
+        Option(.yes, "-y", "--yes", .none, [.run], "Answer yes to what steps ask before they start (confirm)."),
         Option(.trace, nil, "--trace", .none, [.run], "Run scripts with -x: shells show each command."),
         Option(.paused, nil, "--paused", .none, [.run], "Start nothing until `flowrun ctl resume`."),
         Option(

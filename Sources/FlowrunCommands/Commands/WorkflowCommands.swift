@@ -89,7 +89,7 @@ enum WorkflowCommands {
             throw choice.isNamed
                 ? .syntax("unexpected `\(word)`: `list` takes one FILE", .list) : WorkflowChoice.missing(word)
         }
-        let printer = ListPrinter(try choice.wholePlan())
+        let printer = ListPrinter(try choice.wholePlan(), isFileNamed: choice.isNamed)
         try StandardStream.output.deliver(
             arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.text()))
     }

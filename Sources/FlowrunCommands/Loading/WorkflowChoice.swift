@@ -55,7 +55,14 @@ struct WorkflowChoice: Sendable, Equatable {
     /// of the command.
     static func announce(_ arguments: Arguments) {
         let command = arguments.command ?? .run
-        guard let choice = known(arguments, arguments.operands[...]), !choice.isNamed else { return }
+        guard let choice = known(arguments, arguments.operands[...]) else {
+            // All others end with that message.
+            if [.ctl, .why, .runs, .replay].contains(command), let message = DefaultFile.refusal {
+                StandardStream.error.say(message)
+            }
+            return
+        }
+        guard !choice.isNamed else { return }
         if choice.isAbove, CommandSet.ofWorkflow.contains(CommandSet(command)) {
             StandardStream.error.say("using `\(choice.file.visible)`")
         }
@@ -74,7 +81,7 @@ struct WorkflowChoice: Sendable, Equatable {
         let (source, error) = SourceFile.read(file)
         // Most files do not even have the word.
         guard error == nil, source.bytes.withUnsafeBufferPointer({ $0.hasWord(name) }) else { return false }
-        let workflow = WorkflowDecoder.read(source, files: UsedFiles.of(file, allowsOutside: true)).workflow
+        let workflow = WorkflowDecoder.read(source, files: UsedFiles.of(file, allowsOutside: allowsOutside)).workflow
         return workflow?.nodes.indices.dropFirst().contains { workflow?.path(of: NodeIndex($0)) == name } ?? false
     }
 
@@ -102,7 +109,8 @@ struct WorkflowChoice: Sendable, Equatable {
     /// A hint for a file that is no workflow and has the name of a step; nil otherwise.
     var advice: String? {
         guard isNamed, !Self.hasFormOfFile(file), let found = DefaultFile.found else { return nil }
-        return "`\(file)` is a file here; for the step of this name write `flowrun -f \(found) \(file.shellWord)`"
+        let command = "flowrun -f \(found.shellWord) \(file.shellWord)"
+        return "`\(file)` is a file here; for the step of this name write `\(command)`"
     }
 }
 
@@ -110,9 +118,7 @@ struct WorkflowChoice: Sendable, Equatable {
 extension WorkflowChoice {
     /// No file is named, and none was found. `word` is the first operand, nil for a bare command.
     private static func nothingHere(_ word: String?, isFirstWord: Bool) -> CommandError {
-        if case .refused(let path, let reason) = DefaultFile.search() {
-            return .usage("`\(path.visible)` is not used, because \(reason); name it with -f if it is meant")
-        }
+        if let message = DefaultFile.refusal { return .usage(message) }
         let lookedFor = "looked for \(Phrase.all(DefaultFile.names))"
         guard let word else {
             let folder = currentFolder.map { " in `\($0)`" } ?? " in the current folder"
@@ -144,7 +150,7 @@ extension WorkflowChoice {
                 return .usage(message)
             }
         }
-        let message = isNamed ? unknown.description : "\(unknown.description) (in `\(file)`)"
+        let message = isNamed ? unknown.description : "\(unknown.description) (in `\(file.visible)`)"
         let isTold = unknown.names.contains { $0.suggestion != nil || $0.fanOut != nil }
         return .usage(isTold ? message : "\(message); `flowrun list\(isNamed ? " \(file)" : "")` shows them")
     }
@@ -237,7 +243,7 @@ enum DefaultFile {
     /// The first one that exists is used.
     static let names = ["flowrun.yml", "flowrun.yaml"]
 
-    enum Search {
+    private enum Search {
         /// A name in the current folder, or an absolute path.
         case found(String)
         /// `reason` is a clause.
@@ -247,20 +253,30 @@ enum DefaultFile {
 
     static var found: String? { if case .found(let path) = search() { path } else { nil } }
 
-    static func search() -> Search {
+    /// A message about a file that is there and must not be used; nil if there is none.
+    static var refusal: String? {
+        guard case .refused(let path, let reason) = search() else { return nil }
+        return "`\(path.visible)` is not used, because \(reason); name it with -f if it is meant"
+    }
+
+    private static func search() -> Search {
         if let name = names.first(where: { access($0, F_OK) == 0 }) { return .found(name) }
-        guard let start = WorkflowChoice.currentFolder, let device = status(of: start)?.st_dev else { return .nothing }
-        let home = environmentVariable("HOME").flatMap(resolved)
+        guard let start = WorkflowChoice.currentFolder, let device = status(of: start)?.st_dev,
+            let home = environmentVariable("HOME").flatMap(resolved)
+        else { return .nothing }
         var folder = start
         while access("\(folder)/.git", F_OK) != 0, let slash = folder.utf8.lastIndex(of: UInt8(ascii: "/")) {
             folder = String(folder[..<slash])
             // The root is above every home.
-            guard !folder.isEmpty, home != folder, home?.hasPrefix("\(folder)/") != true,
+            guard !folder.isEmpty, home != folder, !home.hasPrefix("\(folder)/"),
                 status(of: folder)?.st_dev == device
             else { return .nothing }
             let paths = names.map { "\(folder)/\($0)" }
             guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { continue }
-            for checked in [folder, path] {
+            // Where it is a link, also what it leads to.
+            let real = resolved(path) ?? path
+            let realFolder = String(real[..<(real.lastIndex(of: "/") ?? real.startIndex)])
+            for checked in [folder, path, realFolder] where !checked.isEmpty {
                 if let reason = danger(of: checked) { return .refused(path: path, reason: reason) }
             }
             return .found(path)

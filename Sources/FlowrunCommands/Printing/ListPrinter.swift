@@ -20,7 +20,8 @@ package struct ListPrinter {
         var isManual: Bool { node.settings?.isManual == true }
     }
 
-    package init(_ plan: Plan) {
+    /// `isFileNamed` says that the command line names the file; a first word is never a command then.
+    package init(_ plan: Plan, isFileNamed: Bool = false) {
         let workflow = plan.workflow
         self.workflow = workflow
         let defaults = Dictionary(grouping: (workflow.defaultSteps ?? []).map(\.name)) {
@@ -28,7 +29,7 @@ package struct ListPrinter {
         }
         rows = workflow.nodes.indices.dropFirst().map { row in
             let path = workflow.path(of: NodeIndex(row))
-            let words = Command(rawValue: path) == nil ? path : "flowrun run \(path)"
+            let words = isFileNamed || Command(rawValue: path) == nil ? path : "flowrun run \(path)"
             return Row(path: path, words: words, node: workflow.nodes[row], defaults: defaults[path] ?? [])
         }
     }

@@ -59,8 +59,7 @@ package struct Run {
         Guard.announceEnd()
         if let signal {
             Signals.die(by: signal)
-            // Only PID 1 survives the signal.
-            exit(128 + signal)
+            exit(128 + signal)  // Only PID 1 survives the signal.
         }
         return status
     }
@@ -87,7 +86,9 @@ package struct Run {
             if let past = options.past { try demandInstances(of: plan, in: past) }
             journal = try openJournal(in: files, options, values, outputLimit: plan.workflow.outputLimit)
             let order = expectedOrder(of: plan, &options, values)
-            logs = try RunLogs(request, journal: journal, view: view) { estimate(of: plan, options, values, order) }
+            logs = try RunLogs(request, hiding: values.secrets, journal: journal, view: view) {
+                estimate(of: plan, options, values, order)
+            }
         } catch {
             files?.forgetRun()
             error.messages.forEach(standardError.say)
@@ -300,7 +301,6 @@ package struct Run {
         options.parameters = values.parameters
         options.secrets = values.secrets
         options.folder = folder(of: request.file)
-        options.caller = WorkflowChoice.currentFolder
         options.run = RunID.make()
         options.forcesColors = request.log == .text && request.colorsOutput
         options.temporaryFolder = Self.absolute(environmentVariable("TMPDIR") ?? "/tmp")

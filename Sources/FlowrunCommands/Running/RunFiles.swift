@@ -32,15 +32,18 @@ final class RunFiles {
         let directory = try directory(at: place, for: request)
         let name = directory.flatMap(place.name)
         if request.file != "-" {
+            // Its guard may have been killed before it has entered its name.
+            var unnamedLooks = 40
             let lastHolder = {
                 directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
             }
             do throws(RunLockError) {
                 try FileLock.take(of: request.file) { holder in
-                    // Only a flowrun that is ending its leftovers is about to release the lock. Its guard may have
-                    // been killed before it has entered its name.
+                    // Only a flowrun that is ending its leftovers is about to release the lock.
                     if let holder, !holder.isFlowrun { return false }
-                    return lastHolder().map { !$0.isAlive } ?? (holder != nil)
+                    if let last = lastHolder() { return !last.isAlive }
+                    unnamedLooks -= 1
+                    return holder != nil && unnamedLooks > 0
                 }
             } catch {
                 throw Self.error(error, file: request.file, lastHolder: lastHolder())
@@ -226,47 +229,37 @@ final class RunFiles {
     /// The key for the digests in journals; nil if it can be neither read nor made.
     var key: KeyedHash.Key? { entry.flatMap { KeyedHash.Key($0.key) } }
 
-    /// Opens the journal of the run. Its folder is made at its first flush, when the first steps already run; at once
-    /// if nothing else says that there is such a run. `fill` sets the fields of its header that do not come from the
-    /// state directory.
+    /// Makes the journal of the run in a new folder. It is written when the first steps already run; at once if nothing
+    /// else says that there is such a run. `fill` sets the fields of its header that do not come from the state
+    /// directory.
     func openJournal(
         isDurable: Bool, outputLimit: Int, _ fill: (inout JournalHeader) -> Void
     ) throws(CommandError) -> JournalWriter {
-        let runs: StateDirectory
+        let folder: StateDirectory
         do throws(StateError) {
-            runs = try directory.madeRuns()
+            folder = try directory.makeRunFolder(run)
         } catch {
             throw .unable(error.isUnsafe ? error.message : Self.noJournal(error.message))
         }
+        runFolder = folder
         let header = JournalHeader { header in
             header.run = run
             header.workflow = name
-            header.folder = "\(runs.path)/\(run)"
+            header.folder = folder.path
             header.number = entry?.number ?? RunHistory(in: directory).lastNumber + 1
             header.key = entry.map { CRC32C.digits(of: $0.key) }
             fill(&header)
         }
         do throws(SystemError) {
-            let journal = try JournalWriter(header, isDurable: isDurable, outputLimit: outputLimit) {
-                () throws(SystemError) in try self.makeFolder(in: runs)
-            }
+            let journal = try JournalWriter(
+                in: folder.descriptor, header, isDurable: isDurable, outputLimit: outputLimit)
             if isDurable { try directory.sync() }
             if !isEntered { journal.flush() }
             if let failure = journal.failure { throw failure }
             return journal
         } catch {
             directory.removeRun(run)
-            throw .unable(Self.noJournal("\(runs.path)/\(run): \(error.words)"))
-        }
-    }
-
-    private func makeFolder(in runs: StateDirectory) throws(SystemError) -> Int32 {
-        do throws(StateError) {
-            let folder = try directory.makeRunFolder(run, in: runs)
-            runFolder = folder
-            return folder.descriptor
-        } catch {
-            throw error.systemError
+            throw .unable(Self.noJournal("\(folder.path): \(error.words)"))
         }
     }
 

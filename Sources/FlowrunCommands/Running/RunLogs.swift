@@ -2,6 +2,7 @@ internal import Basics
 internal import Glibc
 internal import Processes
 internal import RunLog
+internal import Running
 
 extension DescriptorSink: RecordSink {}
 
@@ -31,7 +32,8 @@ struct RunLogs {
     /// `journal`, nil if none is kept, and `view` receive each event first. `estimate` is called if the terminal
     /// shows the remaining time.
     init(
-        _ request: RunRequest, journal: JournalWriter?, view: RunView, estimate: @escaping () -> RunEstimate?
+        _ request: RunRequest, hiding secrets: RunSecrets, journal: JournalWriter?, view: RunView,
+        estimate: @escaping () -> RunEstimate?
     ) throws(CommandError) {
         let output = DescriptorSink(STDOUT_FILENO)
         var reporters: [any Reporter] = []
@@ -97,7 +99,9 @@ struct RunLogs {
         options.logFile = request.logFile
         options.why = request.why
         // For people: a log that is kept is read where the run can no longer go on.
-        if TerminalDevice.isTerminal(STDOUT_FILENO) { options.resume = request.resume }
+        if journal != nil, TerminalDevice.isTerminal(STDOUT_FILENO) {
+            options.resume = request.resume(hiding: secrets)
+        }
         log = request.log.reporter(to: logSink, view: view, options, outputs: journal, journal: journal)
         reporters.append(log)
         filePath = request.logFile ?? ""

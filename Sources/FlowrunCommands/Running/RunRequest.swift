@@ -65,11 +65,12 @@ extension RunRequest {
             return (given.name, given.value)
         }
         parameters = try arguments.parameters()
+        options.caller = arguments.caller
         options.arguments = arguments.passed
         guard options.arguments.allSatisfy(\.isExactArgument) else {
             throw .usage("an argument behind `--` is not UTF-8; give it encoded, or in a file")
         }
-        options.failFast = arguments.has(.failFast) ? true : nil
+        options.failFast = arguments.value(.failFast).map { $0 == "true" }
         options.timeout = try arguments.duration(.timeout)
         log = arguments.choice(.log) ?? .text
         logFile = arguments.value(.logFile)
@@ -106,14 +107,15 @@ extension RunRequest {
         return command
     }
 
-    /// The command line that goes on where this run has ended; nil if there will be no journal for it to read.
-    var resume: String? {
-        guard keepsJournal, file != "-", options.again.isEmpty else { return nil }
+    /// The command line that goes on where this run has ended; nil if it has a secret in it, or cannot be resumed.
+    func resume(hiding secrets: RunSecrets) -> String? {
+        guard file != "-", options.again.isEmpty else { return nil }
         let all = CommandWords.all
         let end = all.firstIndex(of: "--") ?? all.endIndex
-        let words = ["--resume"] + all[..<end].filter { !$0.hasPrefix("--resume") } + all[end...]
+        let others = all[..<end].filter { $0 != "--resume" && !$0.hasPrefix("--resume=") }
+        let words = ["--resume"] + others + all[end...]
         // A word with escapes in the log could not be copied from there.
-        guard words.allSatisfy({ $0.visible == $0 }) else { return nil }
+        guard words.allSatisfy({ $0.visible == $0 && secrets.masked($0) == $0 }) else { return nil }
         return "flowrun " + words.map(\.shellWord).joined(separator: " ")
     }
 

@@ -110,11 +110,9 @@ final class StateDirectory: Sendable {
 extension StateDirectory {
     static let runsName = "runs"
 
-    /// Returns the folder for those of runs; makes it if it does not exist.
-    func madeRuns() throws(StateError) -> StateDirectory { try folder(Self.runsName, isMade: true) }
-
-    /// Makes the folder of a new run in that of all runs.
-    func makeRunFolder(_ run: String, in runs: StateDirectory) throws(StateError) -> StateDirectory {
+    /// Makes the folder of a new run.
+    func makeRunFolder(_ run: String) throws(StateError) -> StateDirectory {
+        let runs = try folder(Self.runsName, isMade: true)
         guard takeSpare(for: run, in: runs) || mkdirat(runs.descriptor, run, 0o700) == 0 else {
             throw StateError("\(runs.path)/\(run)", errno: errno)
         }
@@ -317,11 +315,6 @@ struct StateError: Error {
     }
 
     init(_ path: String, errno: Int32) { self.init(path: path, reason: .refused(errno: errno)) }
-
-    /// The error of the system; EPERM for a folder that must not be trusted.
-    var systemError: SystemError {
-        if case .refused(let errno) = reason { SystemError(errno) } else { SystemError(EPERM) }
-    }
 
     /// True if the folder does not exist.
     var isAbsence: Bool { reason == .refused(errno: ENOENT) }

@@ -132,7 +132,7 @@ extension DataFlowCheck {
 
     private mutating func environment(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
-        // Naming the first of them is enough to get the folder, so both are always set.
+        // flowrun always sets both; naming the first is enough to have its folder made.
         let isSet = ["FLOWRUN_TEMP", "FLOWRUN_INVOCATION_DIR"].contains(name.text) || isSetAtTop(name.text)
         let type = ValueType(.string, absence: isSet ? nil : "the variable may not be set")
         return walk(type, path.dropFirst(), from: name.range)

@@ -5,8 +5,8 @@ internal import Glibc
 /// journal has whatever another reporter shows.
 ///
 /// Records are buffered until `flush`, which is called before flowrun waits for anything, and before a step starts
-/// that follows others. The first one makes the file, while the first steps already run. After a failed write nothing
-/// more is written, and the file ends with its last whole record.
+/// that follows others; the first time the first steps already run. After a failed write nothing more is written, and
+/// the file ends with its last whole record.
 package final class JournalWriter: Reporter, OutputPlaces {
     package static let fileName = "journal.jsonl"
     /// The most bytes that may wait for `flush`.
@@ -19,11 +19,9 @@ package final class JournalWriter: Reporter, OutputPlaces {
     /// The size of the output written to files beside the journal, in bytes.
     package private(set) var outputSize = 0
     package private(set) var lastPlace: OutputPlace?
-    /// nil once there is one.
-    private var makeFolder: (() throws(SystemError) -> Int32)?
-    private var folder: Int32 = -1
-    private var descriptor: Int32 = -1
+    private let folder: Int32
     private let path: String?
+    private let descriptor: Int32
     private let isDurable: Bool
     /// The most bytes of the journal that records of output in files may take.
     private let recordLimit: Int
@@ -42,36 +40,29 @@ package final class JournalWriter: Reporter, OutputPlaces {
     /// Names of files by step, for attempts that have ended.
     private var files: [String: String] = [:]
 
-    /// `makeFolder` makes the folder of the run, which must stay open until `close`; called once. With `isDurable`, it
-    /// is made at once, and everything that a step depends on is on the disk before the step starts. `outputLimit` is
+    /// Makes the journal in the folder of its run, which must stay open until `close`, and marks the run as live.
+    /// With `isDurable`, everything that a step depends on is on the disk before the step starts. `outputLimit` is
     /// the number of bytes of output kept in files, besides the end of each step's output.
     package init(
-        _ header: JournalHeader, isDurable: Bool = false, outputLimit: Int = standardOutputLimit,
-        in makeFolder: @escaping () throws(SystemError) -> Int32
+        in folder: Int32, _ header: JournalHeader, isDurable: Bool = false, outputLimit: Int = standardOutputLimit
     ) throws(SystemError) {
-        self.makeFolder = makeFolder
+        self.folder = folder
         room = OutputRoom(limit: outputLimit)
         recordLimit = max(outputLimit, 1 << 20)
         path = header.folder
         self.isDurable = isDurable
+        descriptor = try Self.makeFile(in: folder)
+        JournalHold.take(descriptor)
         JournalLine.append(to: &json) { $0.fields(of: header, isJournal: true) }
         // Written twice: without the header nothing else about the run would be known, not even that it existed.
         json.repeatAll()
         guard isDurable else { return }
         flush()
-        if failure == nil, fsync(folder) != 0 { throw .last }
+        if fsync(folder) != 0 { throw .last }
         if let failure { throw failure }
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
-
-    /// Makes the folder and the journal in it, which marks the run as live; does nothing after the first call.
-    private func begin() throws(SystemError) {
-        guard let makeFolder = makeFolder.take() else { return }
-        folder = try makeFolder()
-        descriptor = try Self.makeFile(in: folder)
-        JournalHold.take(descriptor)
-    }
+    deinit { close(descriptor) }
 
     /// Accepts an existing journal that is empty, as an earlier run's folder may have one.
     private static func makeFile(in folder: Int32) throws(SystemError) -> Int32 {
@@ -135,8 +126,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
     package func flush(isGoingOn: Bool = false) {
         if !isGoingOn { appendDropped() }
         guard json.count > 0, failure == nil else { return }
-        attempt(begin)
-        if failure == nil { json.withUnsafeBytes { bytes in attempt { () throws(SystemError) in try write(bytes) } } }
+        json.withUnsafeBytes { bytes in attempt { () throws(SystemError) in try write(bytes) } }
         json.removeAll()
     }
 
@@ -164,8 +154,6 @@ package final class JournalWriter: Reporter, OutputPlaces {
     }
 
     private func report(_ output: StepOutput, _ event: RunEvent) {
-        attempt(begin)
-        guard failure == nil else { return }
         // Removed from the dictionary, so that changing its content does not copy it.
         var kept = outputs.removeValue(forKey: output.writer) ?? KeptOutput(attempt: output.attempt)
         if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt, after: kept) }

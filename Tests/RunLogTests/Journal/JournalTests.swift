@@ -52,7 +52,7 @@ import Testing
     private func write(
         _ events: [RunEvent], outputLimit: Int = JournalWriter.standardOutputLimit
     ) throws -> [UInt8] {
-        let writer = try JournalWriter(Self.header, outputLimit: outputLimit) { folder }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: outputLimit)
         for event in events { writer.report(event) }
         writer.flush()
         #expect(writer.failure == nil)
@@ -236,7 +236,7 @@ import Testing
         for limit in [0, 100_000, 1 << 20] {
             let folder = try folder("limit\(limit)")
             defer { close(folder) }
-            let writer = try JournalWriter(Self.header, outputLimit: limit) { folder }
+            let writer = try JournalWriter(in: folder, Self.header, outputLimit: limit)
             for event in events((0..<1400).map { _ in output(line) }) { writer.report(event) }
             writer.flush()
             let reader = try #require(try JournalReader(in: folder))
@@ -262,7 +262,7 @@ import Testing
         let kinds =
             step("failed", .failure) + step("read", .success, .stdout) + step("old", .success)
             + step("new", .success) + step("last", .success)
-        let writer = try JournalWriter(Self.header, outputLimit: 4 << 20) { folder }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 4 << 20)
         var paths: [String: Bool] = [:]
         for event in events(kinds) {
             writer.report(event)
@@ -285,7 +285,7 @@ import Testing
 
     @Test func `output that was lent before its file went can be read to the end`() throws {
         let pile = [UInt8](repeating: 7, count: 64 << 10)
-        let writer = try JournalWriter(Self.header, outputLimit: 128 << 10) { folder }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 128 << 10)
         let end = StepFinished(
             step: "a/b", attempt: 1, outcome: .success, status: .exited(0), duration: .milliseconds(1))
         var places: [OutputPlace] = []
@@ -306,7 +306,7 @@ import Testing
         let kinds =
             [output(first)] + (0..<9000).map { _ in output([1]) } + [.stepFinished(end)]
             + (0..<3).map { _ in output([1]) }
-        let writer = try JournalWriter(Self.header, outputLimit: 0) { folder }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 0)
         for event in events(kinds) {
             writer.report(event)
             writer.flush(isGoingOn: true)
@@ -323,7 +323,7 @@ import Testing
     }
 
     @Test func `no record makes more events than a writer puts into one`() throws {
-        let writer = try JournalWriter(Self.header, outputLimit: 0) { folder }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 0)
         let kinds = [output([UInt8](repeating: 7, count: 40 << 10))] + (0..<9000).map { _ in output([1]) }
         for event in events(kinds) { writer.report(event) }
         writer.flush()
@@ -343,8 +343,6 @@ import Testing
 
     @Test func `a journal that is there is never written over`() throws {
         try write(shortRun)
-        let writer = try JournalWriter(Self.header) { folder }
-        writer.flush()
-        #expect(writer.failure == SystemError(EEXIST))
+        #expect(throws: SystemError(EEXIST)) { try JournalWriter(in: folder, Self.header) }
     }
 }

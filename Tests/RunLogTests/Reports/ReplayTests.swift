@@ -77,7 +77,7 @@ import Testing
         let header = JournalHeader {
             ($0.run, $0.file, $0.path, $0.workflow, $0.time) = ("r", "f.yml", "/f.yml", "f.yml", 1)
         }
-        let writer = try JournalWriter(header) { folder }
+        let writer = try JournalWriter(in: folder, header)
         let reporters: [any Reporter] = [writer] + others(writer)
         for event in events { for reporter in reporters { reporter.report(event) } }
         writer.flush()
