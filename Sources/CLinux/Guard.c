@@ -214,7 +214,7 @@ static void end_sentinel(void) {
 // MARK: The end
 
 void clinux_announce_end(void) {
-    if (guard.pid == 0 || estate == NULL) return;
+    if (estate == NULL) return;
     __atomic_store_n(&estate->is_ending, 1, __ATOMIC_RELEASE);
     syscall(SYS_pidfd_send_signal, guard.pidfd, SIGCHLD, NULL, 0);
 }

@@ -35,7 +35,7 @@ package enum Flowrun {
         } catch {
             // A command that needs a word may have been meant as a step.
             if words.count == 1, let command = Command(rawValue: words[0]) {
-                WorkflowChoice.announce(Arguments(command: command))
+                WorkflowChoice.announce(command, Arguments())
             }
             throw error
         }
@@ -43,11 +43,11 @@ package enum Flowrun {
             try StandardStream.output.deliver(.lines(text))
             return .success
         }
+        if arguments.has(.list) { arguments.command = .list }
         arguments.caller = WorkflowChoice.currentFolder
         for folder in arguments.values(.folder) { try changeFolder(to: folder) }
-        WorkflowChoice.announce(arguments)
+        if let command = arguments.command, command != .run { WorkflowChoice.announce(command, arguments) }
         switch arguments.command {
-        case .run where arguments.has(.list), nil where arguments.has(.list): try WorkflowCommands.list(arguments)
         case .run, nil: return try run(arguments)
         case .check: return try WorkflowCommands.check(arguments)
         case .plan: try WorkflowCommands.plan(arguments)
@@ -68,7 +68,9 @@ package enum Flowrun {
         // Most runs have their guard since before `main`. This is for those that it does not recognize, such as
         // `flowrun ci.yml check`, where `check` is a step.
         if !arguments.has(.dryRun) { Guard.enter() }
-        return try Run(RunRequest(arguments))()
+        let request = try RunRequest(arguments)
+        request.choice.tellFolder()
+        return try Run(request)()
     }
 
     private static func completion(_ arguments: Arguments) throws(CommandError) {

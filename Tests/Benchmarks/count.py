@@ -6,8 +6,9 @@
 Instructions are counted by valgrind's callgrind on a copy without debug sections, system calls by strace, both of the
 process that runs the workflow alone. Each figure is the cost of one thing: a start, or the difference between many steps
 and few, divided by their number. `counts.json` beside this file has the figures of each toolchain, C library and way to
-contain a step, with the functions that take most; --update writes them. Exit 1 if a figure has grown by more than 2 %,
-with the functions that grew; 2 if something could not be counted. Where the table has no such figures, they are shown.
+contain a step, with the functions that take most; --update writes them. Exit 1 if a figure has grown by more than 2 % and by more than
+it changes from link to link, with the functions that grew; 2 if something could not be counted. Where the table has no
+such figures, they are shown.
 """
 
 import argparse

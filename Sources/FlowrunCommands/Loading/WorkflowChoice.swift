@@ -51,10 +51,9 @@ struct WorkflowChoice: Sendable, Equatable {
         return DefaultFile.found.map { WorkflowChoice(file: $0, steps: Array(operands), isNamed: false) }
     }
 
-    /// Says on standard error which file is meant if it is in a folder above, and how a step is run that has the name
-    /// of the command.
-    static func announce(_ arguments: Arguments) {
-        let command = arguments.command ?? .run
+    /// Says on standard error, for a command that is not `run`, which file is meant if it is in a folder above, and how
+    /// a step is run that has the name of the command.
+    static func announce(_ command: Command, _ arguments: Arguments) {
         guard let choice = known(arguments, arguments.operands[...]) else {
             // All others end with that message.
             if [.ctl, .why, .runs, .replay].contains(command), let message = DefaultFile.refusal {
@@ -63,18 +62,18 @@ struct WorkflowChoice: Sendable, Equatable {
             return
         }
         guard !choice.isNamed else { return }
-        if choice.isAbove, CommandSet.ofWorkflow.contains(CommandSet(command)) {
-            StandardStream.error.say("using `\(choice.file.visible)`")
-        }
-        if command != .run, choice.hasStep(command.rawValue) { tellStep(named: command) }
+        if CommandSet.ofWorkflow.contains(CommandSet(command)) { choice.tellFolder() }
+        if choice.hasStep(command.rawValue) { tellStep(named: command) }
+    }
+
+    /// Says on standard error which file is meant if nothing names it and it is in a folder above.
+    func tellFolder() {
+        if !isNamed, file.utf8.first == UInt8(ascii: "/") { StandardStream.error.say("using `\(file.visible)`") }
     }
 
     private static func tellStep(named command: Command) {
         StandardStream.error.say("`\(command.rawValue)` is also a step: `flowrun run \(command.rawValue)` runs it")
     }
-
-    /// True if nothing names the file, and it is in a folder above.
-    private var isAbove: Bool { !isNamed && file.utf8.first == UInt8(ascii: "/") }
 
     /// True if the file has such a step or group, not in another one, whatever else may be wrong with it.
     private func hasStep(_ name: String) -> Bool {
@@ -285,7 +284,7 @@ enum DefaultFile {
     }
 
     private static func danger(of path: String) -> String? {
-        guard let status = status(of: path) else { return "`\(path.visible)` is \(SystemError.last.words)" }
+        guard let status = status(of: path) else { return "the owner of `\(path.visible)` cannot be read" }
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             return "`\(path.visible)` belongs to another user (uid \(status.st_uid))"
         }

@@ -16,6 +16,7 @@ final class RunFiles {
     private let lock: RunLock?
     /// The entry of this run in the lock.
     private let holder: RunLock.Holder
+    /// True if the lock has it, by which the next start would find what this run leaves if it is killed.
     private let isEntered: Bool
     private var server: ControlServer?
     /// Open while the journal is written.
@@ -32,7 +33,7 @@ final class RunFiles {
         let directory = try directory(at: place, for: request)
         let name = directory.flatMap(place.name)
         if request.file != "-" {
-            // Its guard may have been killed before it has entered its name.
+            // A run whose guard was killed at once ends without having entered its name.
             var unnamedLooks = 40
             let lastHolder = {
                 directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
@@ -254,8 +255,10 @@ final class RunFiles {
             let journal = try JournalWriter(
                 in: folder.descriptor, header, isDurable: isDurable, outputLimit: outputLimit)
             if isDurable { try directory.sync() }
-            if !isEntered { journal.flush() }
-            if let failure = journal.failure { throw failure }
+            if !isEntered {
+                journal.flush()
+                if let failure = journal.failure { throw failure }
+            }
             return journal
         } catch {
             directory.removeRun(run)
