@@ -110,6 +110,7 @@ torture: build
 	$(PYTHON) Tests/Scripts/torture_output.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_resume.py $(BINARY) 5000
 	$(PYTHON) Tests/Scripts/torture_resume_rules.py $(BINARY) 10000
+	$(PYTHON) Tests/Scripts/torture_many_runs.py $(BINARY) 100
 	$(PYTHON) Tests/Scripts/bound_runs.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_soak.py $(BINARY)
 	$(PYTHON) Tests/Scripts/torture_disk.py $(BINARY)

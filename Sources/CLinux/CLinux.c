@@ -364,6 +364,33 @@ static int close_failed(int descriptor) {
     return -1;
 }
 
+static int range_call(int file, int command, short type, struct flock *range, off_t start, off_t length) {
+    *range = (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = start, .l_len = length};
+    int result;
+    do {
+        result = fcntl(file, command, range);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
+int clinux_lock_range(int file, off_t start, off_t length, int waits) {
+    struct flock range;
+    int result = range_call(file, waits ? F_OFD_SETLKW : F_OFD_SETLK, F_WRLCK, &range, start, length);
+    if (result != 0 && errno == EACCES) errno = EAGAIN;
+    return result;
+}
+
+int clinux_unlock_range(int file, off_t start, off_t length) {
+    struct flock range;
+    return range_call(file, F_OFD_SETLK, F_UNLCK, &range, start, length);
+}
+
+int clinux_range_is_locked(int file, off_t start, off_t length) {
+    struct flock range;
+    if (range_call(file, F_OFD_GETLK, F_WRLCK, &range, start, length) != 0) return -1;
+    return range.l_type != F_UNLCK;
+}
+
 int clinux_listen(int folder, const char *name) {
     struct sockaddr_un address;
     if (address_in(folder, name, &address) != 0) return -1;

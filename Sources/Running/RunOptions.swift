@@ -26,6 +26,8 @@ package struct RunOptions: Sendable {
     package var caller: String?
     /// The run's id.
     package var run = ""
+    /// The runs in whose steps this one runs, the nearest first.
+    package var runsAbove: [String] = []
     /// flowrun's version, for the log.
     package var version = ""
     /// The results that the run restores; nil to begin afresh.

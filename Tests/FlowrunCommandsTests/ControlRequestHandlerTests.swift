@@ -24,12 +24,12 @@ struct ControlRequestHandlerTests {
 
         let handler = ControlRequestHandler(runner: runner, view: RunView())
         for request in [ControlRequest.pause(freezing: false), .pause(freezing: true), .resume, .jobs(3)] {
-            let answer = String(decoding: handler.answer(request.line), as: UTF8.self)
+            let answer = String(decoding: handler.reply(to: request), as: UTF8.self)
             #expect(answer == #"{"v":1,"error":"the run has ended already: cancelled"}"#)
         }
-        let cancel = String(decoding: handler.answer(ControlRequest.cancel(step: nil).line), as: UTF8.self)
+        let cancel = String(decoding: handler.reply(to: ControlRequest.cancel(step: nil)), as: UTF8.self)
         #expect(cancel == #"{"v":1,"message":"the run has ended already: cancelled"}"#)
-        let answer = handler.answer(ControlRequest.status.line).withUnsafeBytes { JSONObject($0) }
+        let answer = handler.reply(to: ControlRequest.status).withUnsafeBytes { JSONObject($0) }
         let status = try #require(answer.flatMap { RunStatus($0) })
         #expect(status.outcome == .cancelled)
         let text = StatusPrinter(status).text
@@ -53,9 +53,9 @@ struct ControlRequestHandlerTests {
         (#"{"v":1,"request":"why"}"#, "`why` needs `step`, a text"),
         (
             #"{"v":1,"request":"stop"}"#,
-            "unknown request `stop`; expected `cancel`, `jobs`, `pause`, `resume`, `status` or `why`"
+            "unknown request `stop`; expected `await`, `cancel`, `jobs`, `lend`, `pause`, `resume`, `status` or `why`"
         ),
-        (#"{"v":1}"#, "no request; expected `cancel`, `jobs`, `pause`, `resume`, `status` or `why`"),
+        (#"{"v":1}"#, "no request; expected `await`, `cancel`, `jobs`, `lend`, `pause`, `resume`, `status` or `why`"),
         (#"{"v":2,"request":"cancel"}"#, "this run understands version 1 of requests only"),
         (#"["cancel"]"#, "the request is not a JSON object"),
     ])

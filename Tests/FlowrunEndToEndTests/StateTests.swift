@@ -50,16 +50,17 @@ struct StateTests {
     }
 
     // A9
-    @Test func `a second run of the same file exits 75 and names the first`() async throws {
+    @Test func `with --no-wait a second run of the same step exits 75 and names the first`() async throws {
         let test = try FlowrunTest(Self.held)
         let gate = try test.gate("go")
         defer { gate.open() }
         let first = try await test.start("workflow.yml", "--log", "json")
         try await first.waitForFile("up")
         let run = try #require(try await first.waitForEvent("run.started")["run"]?.string)
-        let second = try await test.ask("run", "workflow.yml", "--log-file", "untouched.jsonl")
+        let second = try await test.ask("run", "workflow.yml", "--no-wait", "--log-file", "untouched.jsonl")
         second.expect(exit: 75, stdout: "")
-        second.expect(stderr: "`workflow.yml` is already being run by process \(first.pid), run \(run)")
+        second.expect(
+            stderr: "cannot wait for the run \(run) (process \(first.pid)), which has `a`: --no-wait")
         #expect(!test.exists("untouched.jsonl"))
         gate.open()
         try await first.finish().expect(exit: 0)
@@ -73,7 +74,8 @@ struct StateTests {
         let first = try await test.start("workflow.yml", "--state-dir", ".flowrun")
         try await first.waitForFile("up")
         for options in [[], ["--state-dir", ".flowrun"], ["--state-dir", test.path(".flowrun/")]] {
-            try await test.startBeside(["run", "workflow.yml"] + options).finish().expect(exit: 75)
+            try await test.startBeside(["run", "workflow.yml", "--no-wait"] + options).finish()
+                .expect(exit: 75)
             let status = ["ctl", "--file", "workflow.yml"] + options + ["status"]
             try await test.startBeside(status).finish().expect(exit: 0)
         }
@@ -91,7 +93,7 @@ struct StateTests {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\"$FLOWRUN\" workflow.yml' } }\n")
         let result = try await test.run("workflow.yml", environment: ["FLOWRUN": FlowrunBinary.path])
         result.expect(exit: 1)
-        result.expect(stdout: "is already being run", "exit 75")
+        result.expect(stdout: "`a` is in use by the run", "exit 75")
     }
 
     @Test func `any number of workflows from standard input run at once`() async throws {
@@ -105,13 +107,13 @@ struct StateTests {
         try await first.finish().expect(exit: 0)
     }
 
-    @Test func `of fifty starts at once one wins`() async throws {
+    @Test func `of fifty starts at once that do not wait one wins`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo up >> ups; read _ < go' } }\n")
         let gate = try test.gate("go")
         defer { gate.open() }
         // The losers write their statuses to `ends`; when all but one have, the winner may go.
         let script = #"""
-            for i in $(seq 50); do ("$0" workflow.yml --log quiet 2> /dev/null; echo $? >> ends) & done
+            for i in $(seq 50); do ("$0" workflow.yml --no-wait --log quiet 2> /dev/null; echo $? >> ends) & done
             wait
             """#
         let running = try await test.start([], launcher: ["bash", "-c", script])
@@ -141,14 +143,14 @@ struct StateTests {
         defer { gate.open() }
         let running = try await test.start("workflow.yml", launcher: ["sh", "-c", #"\#(link); exec "$0" "$@""#])
         try await running.waitForFile("up")
-        let other = try await test.ask("run", test.exists("other.yml") ? "other.yml" : "dir/other.yml")
+        let other = try await test.ask("run", "--no-wait", test.exists("other.yml") ? "other.yml" : "dir/other.yml")
         other.expect(exit: 75, stdout: "")
-        other.expect(stderr: "is already being run")
+        other.expect(stderr: link.contains("-s") ? "which has `a`" : "is being run under another name")
         // Another state directory is no way around it either.
-        let elsewhere = try await test.ask("run", "workflow.yml", "--state-dir", "elsewhere")
+        let elsewhere = try await test.ask("run", "--no-wait", "workflow.yml", "--state-dir", "elsewhere")
         elsewhere.expect(exit: 75, stdout: "")
         elsewhere.expect(
-            stderr: "`workflow.yml` is already being run, under another name or with another state directory")
+            stderr: "`workflow.yml` is being run under another name or with another state directory (process ")
         gate.open()
         try await running.finish().expect(exit: 0)
     }
@@ -159,12 +161,12 @@ struct StateTests {
         try await test.run("workflow.yml", "--log", "quiet", launcher: flock).expect(exit: 0, stderr: "")
         // Held by somebody else it is held.
         let script = #"exec 9< workflow.yml; flock 9; "$0" "$@" 9<&-"#
-        try await test.run("workflow.yml", launcher: ["bash", "-c", script]).expect(exit: 75)
+        try await test.run("workflow.yml", "--no-wait", launcher: ["bash", "-c", script]).expect(exit: 75)
     }
 
     // F44
     @Test(.enabled(if: FaultTests.hasStrace, "strace is not installed"))
-    func `a lock that no flowrun has is not waited for`() async throws {
+    func `with --no-wait a lock that no flowrun has is not waited for`() async throws {
         let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'true' } }\n")
         // The lock names this run from here on, and it is over.
         try await test.run("workflow.yml").expect(exit: 0)
@@ -174,7 +176,7 @@ struct StateTests {
             [], launcher: ["flock", "workflow.yml", "sh", "-c", "echo up > up; read _ < go"])
         try await holder.waitForFile("up")
         let result = try await test.startBeside(
-            ["workflow.yml"], launcher: ["strace", "-f", "-o", "trace", "-e", "trace=clock_nanosleep"]
+            ["workflow.yml", "--no-wait"], launcher: ["strace", "-f", "-o", "trace", "-e", "trace=clock_nanosleep"]
         ).finish()
         result.expect(exit: 75)
         let waits = try test.contents(of: "trace").split(separator: "\n").count { $0.contains("clock_nanosleep(") }
@@ -234,7 +236,7 @@ struct StateTests {
         let first = try await test.start("a/w.yml", "--state-dir", "deep/state", "--log", "json")
         try await first.waitForEvent("step.started")
         try await test.ask("run", "b/w.yml", "--state-dir", "deep/state").expect(exit: 0)
-        try await test.ask("run", "a/w.yml", "--state-dir", "deep/state").expect(exit: 75)
+        try await test.ask("run", "--no-wait", "a/w.yml", "--state-dir", "deep/state").expect(exit: 75)
         try await test.ask("ctl", "--state-dir", "deep/state", "status").expect(exit: 0)
         #expect(!test.exists("a/.flowrun"))
         gate.open()

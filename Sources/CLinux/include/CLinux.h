@@ -94,6 +94,17 @@ int clinux_memory_file(const void *bytes, size_t count);
 /// Returns the number of processors that this process may use, at least 1.
 int clinux_usable_cores(void);
 
+/// Locks bytes of a file, from `start` on; with a length of 0, all behind it, too. The lock belongs to the open file:
+/// it ends with the last process that has it open, and two openings exclude each other even in one process. With
+/// `waits`, waits for other owners. Returns 0, or -1 with errno, EAGAIN if another one has locked any of them.
+int clinux_lock_range(int file, off_t start, off_t length, int waits);
+
+/// Gives bytes up that `clinux_lock_range` has locked, or some of them. Returns 0, or -1 with errno.
+int clinux_unlock_range(int file, off_t start, off_t length);
+
+/// Returns 1 if another opening of the file has locked any of these bytes, 0 if none has, -1 with errno.
+int clinux_range_is_locked(int file, off_t start, off_t length);
+
 /// Makes a socket in a folder that listens for connections from the same machine, close-on-exec, not blocking, for
 /// its owner only. `name` is short; the folder's path may be as long as it likes. Returns the descriptor, or -1 with
 /// errno.

@@ -4,6 +4,7 @@ package final class Option: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, durable, resume, dryRun, format, strict, file, run, stop, help, version
         case noHistory, from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit, list
+        case noWait
     }
 
     enum Value: Sendable {
@@ -155,6 +156,9 @@ package final class Option: Sendable {
         Option(
             .noHistory, nil, "--no-history", .none, [.run, .plan],
             "Order ready steps by the longest path in steps, not by past durations."),
+        Option(
+            .noWait, nil, "--no-wait", .none, [.run],
+            "Exit with 75 instead of waiting for what other runs of the file have."),
         Option(
             .resume, nil, "--resume", .optional("RUN", .records), [.run],
             "Restore what the last run, or RUN, has finished; run the rest."),

@@ -207,6 +207,8 @@ struct WhyCommand {
             let runs = live.count < 2 ? [] : (try? RunHistory(in: directory).runs()) ?? []
             return runs.map(\.run).first(where: live.contains) ?? live.first
         }
-        return RunLock.holder(of: workflow, in: directory).flatMap { live.contains($0.run) ? $0.run : nil }
+        // Of several, the one that began last and is inside of none.
+        let runs = RunLock.entries(of: workflow, in: directory).map(\.holder).filter { live.contains($0.run) }
+        return (runs.filter { $0.parent == nil }.max { $0.number < $1.number } ?? runs.first)?.run
     }
 }

@@ -11,7 +11,7 @@ enum WorkflowCommands {
         let named = arguments.values(.file) + arguments.operands
         let files = named.isEmpty ? [try WorkflowChoice(arguments).file] : named
         let deadline = try arguments.duration(.deadline)
-        let jobs = try arguments.jobs() ?? Run.cores
+        let jobs = try arguments.jobs() ?? RunRequest.usualJobs
         let checked = files.map { (file: $0, result: result(of: $0, arguments, deadline: deadline, jobs: jobs)) }
         let findings = checked.flatMap(\.result.findings)
         switch arguments.value(.format) {
@@ -51,7 +51,7 @@ enum WorkflowCommands {
     static func plan(_ arguments: Arguments) throws(CommandError) {
         let jobs = try arguments.jobs()
         let (plan, known) = try chosenPlan(arguments)
-        var printer = PlanPrinter(plan, jobs: jobs ?? Run.cores, known: known)
+        var printer = PlanPrinter(plan, jobs: jobs ?? RunRequest.usualJobs, known: known)
         if !arguments.has(.noHistory) {
             printer.estimate(
                 from: PastDurations(

@@ -19,6 +19,10 @@ enum ControlRequest: Sendable, Hashable {
     case cancel(step: String?)
     case jobs(Int)
     case why(step: String)
+    /// Replies once the run has given these claims up.
+    case await(Set<Claim>)
+    /// From a run inside of one of this run's steps: lends it these claims as long as the connection lasts.
+    case lend(Set<Claim>)
 
     static let version = 1
 
@@ -42,9 +46,16 @@ enum ControlRequest: Sendable, Hashable {
             case .why(let step):
                 json.field("request", "why")
                 json.field("step", step)
+            case .await(let claims): Self.write("await", claims, to: &json)
+            case .lend(let claims): Self.write("lend", claims, to: &json)
             }
         }
         return json.bytes
+    }
+
+    private static func write(_ request: String, _ claims: Set<Claim>, to json: inout JSONWriter) {
+        json.field("request", request)
+        json.array("claims") { json in for claim in claims.map(\.word).sorted() { json.value(claim) } }
     }
 
     init(line: [UInt8]) throws(ControlRequestError) {
@@ -75,8 +86,20 @@ enum ControlRequest: Sendable, Hashable {
         case ("cancel", _): self = .cancel(step: nil)
         case ("jobs", .int(let number)) where number >= 1: self = .jobs(number)
         case ("jobs", _): throw ControlRequestError(message: "at least one step must be allowed to run")
+        case ("await", .list(let claims)): self = .await(try Self.claims(claims))
+        case ("lend", .list(let claims)): self = .lend(try Self.claims(claims))
         default: self = .why(step: value?.text ?? "")
         }
+    }
+
+    private static func claims(_ words: [Value]) throws(ControlRequestError) -> Set<Claim> {
+        Set(
+            try words.map { word throws(ControlRequestError) in
+                guard case .string(let text) = word, let claim = Claim(word: text) else {
+                    throw ControlRequestError(message: "a claim is a text such as `step:build`, not \(word.described)")
+                }
+                return claim
+            })
     }
 }
 
@@ -86,10 +109,11 @@ private struct Accepted {
         case text = "a text"
         case number = "a whole number"
         case flag = "true or false"
+        case list = "a list of texts"
 
         func fits(_ value: Value) -> Bool {
             switch (self, value) {
-            case (.text, .string), (.number, .int), (.flag, .bool): true
+            case (.text, .string), (.number, .int), (.flag, .bool), (.list, .list): true
             default: false
             }
         }
@@ -106,6 +130,8 @@ private struct Accepted {
         "cancel": Accepted(name: "step"),
         "jobs": Accepted(name: "n", kind: .number, isNeeded: true),
         "why": Accepted(name: "step", isNeeded: true),
+        "await": Accepted(name: "claims", kind: .list, isNeeded: true),
+        "lend": Accepted(name: "claims", kind: .list, isNeeded: true),
     ]
 
     private var words: String { name.map { "`\($0)`, \(kind.rawValue)" } ?? "no more fields" }
@@ -146,18 +172,55 @@ struct ControlRequestHandler {
         self.view = view
     }
 
-    /// Returns one line of JSON for one line of JSON, both without a line feed.
-    func answer(_ line: [UInt8]) -> [UInt8] {
-        var json = JSONWriter()
-        json.object { json in
-            json.field("v", ControlRequest.version)
-            do throws(ControlRequestError) {
-                try carryOut(ControlRequest(line: line), into: &json)
-            } catch {
+    /// Returns one line of JSON for one line of JSON, both without a line feed; nil if it keeps the connection.
+    func answer(_ line: [UInt8], _ connection: ControlConnection) -> [UInt8]? {
+        let request: ControlRequest
+        do throws(ControlRequestError) { request = try ControlRequest(line: line) } catch {
+            return Self.reply { $0.field("error", error.message) }
+        }
+        switch request {
+        case .await(let claims):
+            let claimed = runner.claims
+            let number = claimed.wait(for: claims) {
+                connection.send(Self.reply { $0.field("message", "given up") })
+            }
+            connection.keep { claimed.forget(number) }
+            return nil
+        case .lend(let claims): return lend(claims, to: connection)
+        default: return reply(to: request)
+        }
+    }
+
+    /// Returns the reply to a request that does not keep its connection.
+    func reply(to request: ControlRequest) -> [UInt8] {
+        Self.reply { json in
+            do throws(ControlRequestError) { try carryOut(request, into: &json) } catch {
                 json.field("error", error.message)
             }
         }
+    }
+
+    private static func reply(_ fields: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter()
+        json.object { json in
+            json.field("v", ControlRequest.version)
+            fields(&json)
+        }
         return json.bytes
+    }
+
+    /// Lends claims until the connection is closed. The reply names those that this run is using, if it cannot.
+    private func lend(_ claims: Set<Claim>, to connection: ControlConnection) -> [UInt8]? {
+        var inUse: [Claim] = []
+        let claimed = runner.claims
+        guard let loan = claimed.lend(claims, inUse: &inUse) else {
+            return Self.reply { json in
+                json.array("in_use") { json in for claim in inUse.map(\.word).sorted() { json.value(claim) } }
+            }
+        }
+        connection.keep { claimed.end(loan: loan) }
+        connection.send(Self.reply { $0.field("message", "lent") })
+        return nil
     }
 
     private func carryOut(
@@ -181,6 +244,8 @@ struct ControlRequestHandler {
             json.field("message", "up to \(number.counted("step")) at once")
         case .why(let step):
             json.fields(of: try report(of: step))
+        // Answered by `answer`, because they keep the connection.
+        case .await, .lend: break
         }
     }
 

@@ -29,8 +29,8 @@ struct RunSelector {
         throw .failed("no run has left a record here: there is no `\(place.preferred.path)`")
     }
 
-    /// Returns the selected run, the first that exists of: the named one; that of the named workflow file; the run
-    /// whose step has called this command; that of the current folder's workflow file; the only live one.
+    /// Returns the selected run, the first that exists of: the named one; the only one of the named workflow file; the
+    /// run whose step has called this command; the only one of the current folder's workflow file; the only live one.
     func liveRun(
         _ named: String?, in directory: StateDirectory, of workflow: String?
     ) throws(CommandError) -> String {
@@ -41,21 +41,29 @@ struct RunSelector {
             }
             return named
         }
-        if let workflow, isFileNamed {
-            guard let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) else {
-                throw .failed("no live run of `\(file ?? workflow)` in `\(directory.path)`" + list(live))
+        // A run inside of a live one belongs to that.
+        let inside = Set(
+            RunLock.names(in: directory).flatMap { RunLock.entries(of: $0, in: directory) }.map(\.holder)
+                .filter { $0.parent.map(live.contains) ?? false }.map(\.run))
+        let ofFile = workflow.map { workflow in
+            RunLock.entries(of: workflow, in: directory).map(\.holder.run)
+                .filter { live.contains($0) && !inside.contains($0) }
+        }
+        if let ofFile, isFileNamed {
+            guard !ofFile.isEmpty else {
+                throw .failed("no live run of `\(file ?? "")` in `\(directory.path)`" + list(live))
             }
-            return holder.run
+            return try single(ofFile, "several runs of `\(file ?? "")` are live")
         }
         if let own = environmentVariable("FLOWRUN_RUN"), live.contains(own) { return own }
-        if let workflow, let holder = RunLock.holder(of: workflow, in: directory), live.contains(holder.run) {
-            return holder.run
-        }
-        guard let only = live.first else { throw .failed("no live run in `\(directory.path)`") }
-        guard live.count == 1 else {
-            throw .usage("several runs are live in `\(directory.path)`: name one" + list(live))
-        }
-        return only
+        if let ofFile, !ofFile.isEmpty { return try single(ofFile, "several runs of `\(file ?? "")` are live") }
+        guard !live.isEmpty else { throw .failed("no live run in `\(directory.path)`") }
+        return try single(live.filter { !inside.contains($0) }, "several runs are live in `\(directory.path)`")
+    }
+
+    private func single(_ runs: [String], _ words: String) throws(CommandError) -> String {
+        guard runs.count == 1 else { throw .usage("\(words): name one" + list(runs.sorted())) }
+        return runs[0]
     }
 
     private func list(_ runs: [String]) -> String { runs.isEmpty ? "" : "; live: " + runs.joined(separator: ", ") }
@@ -95,7 +103,7 @@ struct RunSelector {
                 "all runs of `\(newest.header.file)` were started by steps of other runs; "
                     + "for the last of them, write `\(option) \(newest.run)`")
         }
-        let holder = last.header.workflow.flatMap { RunLock.holder(of: $0, in: directory) }
+        let holder = last.header.workflow.flatMap { RunLock.newest(of: $0, in: directory) }
         if let holder, let absence = try history.absence(of: holder) {
             throw .failed(
                 "the last run `\(holder.run)` \(absence.words); for the one before, write `\(option) \(last.run)`")

@@ -70,8 +70,9 @@ struct RunHistory {
     /// is the holder that this process has replaced in its lock.
     func absence(of id: String, lastHolder: RunLock.Holder? = nil) throws(CommandError) -> Absence? {
         guard RunID.isValid(id) else { return nil }
-        let holders = [lastHolder] + RunLock.names(in: directory).lazy.map { RunLock.holder(of: $0, in: directory) }
-        if let holder = holders.lazy.compactMap(\.self).first(where: { $0.run == id }) {
+        let entries = RunLock.names(in: directory).flatMap { RunLock.entries(of: $0, in: directory) }
+        let holders = [lastHolder].compactMap(\.self) + entries.map(\.holder)
+        if let holder = holders.first(where: { $0.run == id }) {
             return try absence(of: holder)
         }
         return fault(ofJournal: id)

@@ -78,7 +78,7 @@ package struct Run {
         let logs: RunLogs
         let view = RunView()
         do throws(CommandError) {
-            files = try RunFiles.enter(request, run: options.run)
+            files = try RunFiles.enter(request, run: options.run, claims: plan)
             if let path = request.logFile, files?.owns(path) == true {
                 throw Self.refusal(ofLogFile: path, "a file of flowrun's own state")
             }
@@ -210,7 +210,7 @@ package struct Run {
             header.file = request.file
             header.path = path
             header.time = MachineClock().wallClock
-            header.parent = environmentVariable("FLOWRUN_RUN").flatMap { RunID.isValid($0) ? $0 : nil }
+            header.parent = options.runsAbove.first
             header.targets = request.choice.steps
             header.params = values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") }
             header.resumes = options.past?.run
@@ -320,9 +320,6 @@ package struct Run {
         guard !path.hasPrefix("/"), let current = WorkflowChoice.currentFolder else { return path }
         return "\(current)/\(path)"
     }
-
-    /// The default of `-j`: the cores that this process may use.
-    static var cores: Int { Machine.usableCores }
 }
 
 extension EventLoop {
@@ -394,7 +391,7 @@ extension Run {
         let history = RunHistory(in: directory)
         let resume = ResumeRequest(
             run: request.resumedRun, targets: request.choice.steps, workflow: name,
-            lastHolder: name.flatMap { RunLock.holder(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
+            lastHolder: name.flatMap { RunLock.newest(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
         return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
     }
 }

@@ -1,5 +1,6 @@
 internal import Basics
 internal import Glibc
+internal import Planning
 internal import Processes
 internal import RunLog
 internal import Running
@@ -15,9 +16,12 @@ final class RunFiles {
     private let run: String
     private let lock: RunLock?
     /// The entry of this run in the lock.
-    private let holder: RunLock.Holder
+    private var holder: RunLock.Holder
+    private let claimCount: Int
     /// True if the lock has it, by which the next start would find what this run leaves if it is killed.
     private let isEntered: Bool
+    /// Keeps what runs above have lent.
+    private var queue: RunQueue?
     private var server: ControlServer?
     /// Open while the journal is written.
     private var runFolder: StateDirectory?
@@ -25,35 +29,46 @@ final class RunFiles {
     /// nil before the run is counted, and if it cannot be.
     private var entry: StateRegister.Entry?
 
-    /// Enters the state directory of a workflow and takes its locks. If no folder can be used, returns nil with a
-    /// message on standard error: the run continues, with only the lock of the workflow file itself, and `ctl` cannot
-    /// reach it. Throws if the folder is explicit or unsafe, if an option needs one, or if a lock is held.
-    static func enter(_ request: RunRequest, run: String) throws(CommandError) -> RunFiles? {
+    /// Enters the state directory of a workflow, and waits until no other run has any of the plan's claims. If no
+    /// folder can be used, returns nil with a message on standard error: the run continues alone, with only the lock of
+    /// the workflow file itself, and `ctl` cannot reach it. Throws if the folder is explicit or unsafe, if an option
+    /// needs one, or if the run would have to wait and may not.
+    static func enter(_ request: RunRequest, run: String, claims plan: Plan) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let directory = try directory(at: place, for: request)
         let name = directory.flatMap(place.name)
-        if request.file != "-" {
-            // A run whose guard was killed at once ends without having entered its name.
-            var unnamedLooks = 40
-            let lastHolder = {
-                directory.flatMap { directory in name.flatMap { RunLock.holder(of: $0, in: directory) } }
-            }
-            do throws(RunLockError) {
-                try FileLock.take(of: request.file) { holder in
-                    // Only a flowrun that is ending its leftovers is about to release the lock.
-                    if let holder, !holder.isFlowrun { return false }
-                    if let last = lastHolder() { return !last.isAlive }
-                    unnamedLooks -= 1
-                    return holder != nil && unnamedLooks > 0
-                }
-            } catch {
-                throw Self.error(error, file: request.file, lastHolder: lastHolder())
-            }
-        }
+        if request.file != "-" { try lockFile(request, name.map { (directory!, $0) }) }
         return try directory.map { directory throws(CommandError) in
-            try RunFiles(directory, name: name, run: run, request)
+            try RunFiles(directory, name: name, run: run, request, plan)
         }
     }
+
+    /// Waits until only runs that see this one's claims have the file.
+    private static func lockFile(
+        _ request: RunRequest, _ state: (directory: StateDirectory, name: String)?
+    ) throws(CommandError) {
+        // One that has just locked the file, or that ends, needs a moment.
+        var looks = 0
+        try FileLock.take(of: request.file, isShared: state != nil) { _ in
+            guard let state else { return [] }
+            return Set(RunLock.entries(of: state.name, in: state.directory).filter(\.isLocked).map(\.holder.process))
+        } wait: { holder throws(CommandError) in
+            looks += 1
+            guard looks > Self.strangersLooks else { return }
+            let by = holder.map { " (process \($0.process))" } ?? ""
+            let words =
+                holder?.isFlowrun == false
+                ? "`\(request.file)` is locked by another program\(by)"
+                : "`\(request.file)` is being run under another name or with another state directory\(by)"
+            guard !request.mayWait else {
+                if looks == Self.strangersLooks + 1 { StandardStream.error.say("waiting: \(words)") }
+                return
+            }
+            throw CommandError(.inUse, ["cannot wait: \(words): --no-wait"])
+        }
+    }
+
+    private static let strangersLooks = 8
 
     private static func directory(at place: StatePlace, for request: RunRequest) throws(CommandError) -> StateDirectory?
     {
@@ -80,16 +95,17 @@ final class RunFiles {
     }
 
     private init(
-        _ directory: StateDirectory, name: String?, run: String, _ request: RunRequest
+        _ directory: StateDirectory, name: String?, run: String, _ request: RunRequest, _ plan: Plan
     ) throws(CommandError) {
         self.directory = directory
         self.name = name
         self.run = run
         holder = RunLock.Holder(
-            pid: Guard.startedProcess, run: run, mark: Guard.mark, keepsJournal: request.keepsJournal)
+            pid: Guard.startedProcess, run: run, mark: Guard.mark, keepsJournal: request.keepsJournal,
+            parent: request.options.runsAbove.first)
         guard let name else {
             // Any number of runs of standard input may be live.
-            (lock, isEntered) = (nil, false)
+            (lock, isEntered, claimCount) = (nil, false, 0)
             return
         }
         let lock: RunLock
@@ -98,53 +114,54 @@ final class RunFiles {
         } catch {
             throw Self.error(error, file: request.file, directory: directory)
         }
-        // The previous holder is over. Its entry says that it has ended, unless it was killed.
-        if let last = lock.previous, !last.hasEnded {
-            try Self.endLeftovers(of: last.run, mark: last.mark)
-            if let folder = lock.temporaryFolder(of: last.run) { FolderRemoval.removeOwn(folder) }
-            directory.removeSocket(of: last.run)
-        }
-        isEntered = lock.enter(holder)
         self.lock = lock
+        // Of the others, only killed runs have left something.
+        for entry in lock.others where entry.isLeftover { try Self.sweep(entry, in: directory, lock) }
+        let digests = plan.claimDigests
+        claimCount = digests.count / 8
+        holder.isWaiting = lock.others.contains(where: \.isLive)
+        isEntered = lock.enter(&holder, claims: digests)
+        lock.letOthersIn()
+        guard holder.isWaiting else { return }
+        let queue = RunQueue(
+            lock, in: directory, claims: plan.claims, above: request.options.runsAbove,
+            mayWait: request.mayWait)
+        do throws(CommandError) {
+            try queue.take(&holder) { entry throws(CommandError) in try Self.sweep(entry, in: directory, lock) }
+        } catch {
+            lock.disown()
+            throw error
+        }
+        self.queue = queue
+    }
+
+    /// Removes what a killed run has left, while no other run starts.
+    private static func sweep(
+        _ entry: RunLock.Entry, in directory: StateDirectory, _ lock: RunLock
+    ) throws(CommandError) {
+        let last = entry.holder
+        try endLeftovers(of: last.run, mark: last.mark)
+        if let folder = lock.temporaryFolder(of: entry) { FolderRemoval.removeOwn(folder) }
+        directory.removeSocket(of: last.run)
+        lock.noteSwept(entry)
     }
 
     /// Records the path at which this run is about to make its temporary folder, so that the next start can remove it
     /// if this run is killed.
-    func note(temporaryFolder path: String) { lock?.note(temporaryFolder: path, of: run) }
+    func note(temporaryFolder path: String) { lock?.note(temporaryFolder: path, of: holder, claimCount: claimCount) }
 
     /// True if writing to a path would change a file of flowrun's own state.
     func owns(_ path: String) -> Bool { directory.owns(path) }
 
-    /// `lastHolder` is the run that last had the lock of the same name, in the same state directory.
-    private static func error(_ error: RunLockError, file: String, lastHolder: RunLock.Holder?) -> CommandError {
-        switch error {
-        case .held:
-            guard let holder = lastHolder, holder.isAlive else {
-                return CommandError(
-                    .inUse,
-                    ["`\(file)` is already being run, under another name or with another state directory"])
-            }
-            return held(file, by: holder)
-        case .unusable(let error):
-            return .unable(
-                "cannot lock `\(file)`: \(SystemError(error).words); copy it to a file system that has locks")
-        }
-    }
-
     private static func error(_ error: RunLockError, file: String, directory: StateDirectory) -> CommandError {
         switch error {
-        case .held(let holder): held(file, by: holder)
+        case .isFull:
+            CommandError(.inUse, ["`\(file)` has \(RunLock.maximum) live runs, the most at once; wait for one to end"])
         case .unusable(let error):
             .unable(
                 "cannot lock `\(file)` in `\(directory.path)`: \(SystemError(error).words); "
                     + "name a folder on another file system with --state-dir")
         }
-    }
-
-    private static func held(_ file: String, by holder: RunLock.Holder?) -> CommandError {
-        let by = holder.map { " by process \($0.pid), run \($0.run)" } ?? ""
-        let help = holder.map { "; `flowrun ctl \($0.run) status` tells how far it is" } ?? ""
-        return CommandError(.inUse, ["`\(file)` is already being run\(by)\(help)"])
     }
 
     /// Listens for requests until `close`, once the run has lasted `socketDelay`. `report` receives the reason if

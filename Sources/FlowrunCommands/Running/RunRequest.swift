@@ -1,5 +1,6 @@
 internal import Basics
 internal import Glibc
+internal import Processes
 package import RunLog
 internal import Running
 internal import Syntax
@@ -31,15 +32,28 @@ package struct RunRequest: Sendable {
     package var isDurable = false
     /// The number of bytes of output that the journal keeps in files; nil if the command line does not say.
     package var outputLimit: Int?
+    /// False if it ends instead of waiting for other runs of the file.
+    var mayWait = true
     /// Only shows what would run.
     package var isDryRun = false
 
-    package init(file: String) { self.init(WorkflowChoice(file: file), jobs: Run.cores) }
+    package init(file: String) { self.init(WorkflowChoice(file: file), jobs: Self.usualJobs) }
+
+    /// The default of `-j`: the cores that this process may use; in a step of another run, the one slot of that step.
+    static var usualJobs: Int { Self.runsAbove.isEmpty ? Machine.usableCores : 1 }
+
+    /// The runs in whose steps this process runs, the nearest first.
+    private static var runsAbove: [String] {
+        guard let parent = environmentVariable("FLOWRUN_RUN"), RunID.isValid(parent) else { return [] }
+        let others = environmentVariable("FLOWRUN_RUNS_ABOVE")?.split(separator: " ").map(String.init) ?? []
+        return [parent] + others.filter(RunID.isValid)
+    }
 
     init(_ choice: WorkflowChoice, jobs: Int) {
         self.choice = choice
         options.jobs = jobs
         options.version = flowrunVersion
+        options.runsAbove = Self.runsAbove
     }
 
     /// `-` is standard input.
@@ -51,7 +65,7 @@ package struct RunRequest: Sendable {
 extension RunRequest {
     /// Reads the command line of `run`; throws on values that make no sense.
     init(_ arguments: Arguments) throws(CommandError) {
-        self.init(try WorkflowChoice(arguments), jobs: try arguments.jobs() ?? Run.cores)
+        self.init(try WorkflowChoice(arguments), jobs: try arguments.jobs() ?? Self.usualJobs)
         options.environment = try arguments.values(.env).map { text throws(CommandError) in
             guard let given = Assignment(text), VariableName.isValid(given.name) else {
                 throw .usage("--env \(text): expected NAME=VALUE, such as --env LEVEL=3")
@@ -89,6 +103,7 @@ extension RunRequest {
         isResumed = arguments.has(.resume) || !options.again.isEmpty
         resumedRun = arguments.value(.resume)
         options.isConfirmed = arguments.has(.yes)
+        mayWait = !arguments.has(.noWait)
         isDryRun = arguments.has(.dryRun)
     }
 

@@ -18,9 +18,24 @@ enum ControlClient {
 
     /// Sends one line to a run and waits for its reply, both without a line feed.
     static func ask(_ request: [UInt8], of run: String, in directory: StateDirectory) throws(Failure) -> [UInt8] {
+        let (reply, connection) = try open(request, of: run, in: directory)
+        close(connection)
+        return reply
+    }
+
+    /// Sends one line to a run and waits for its reply; leaves the connection open, for the caller to close.
+    static func open(
+        _ request: [UInt8], of run: String, in directory: StateDirectory
+    ) throws(Failure) -> (reply: [UInt8], connection: Int32) {
         let descriptor = clinux_connect(directory.descriptor, directory.socketName(of: run), replyTimeout)
         guard descriptor >= 0 else { throw failure(errno) }
-        defer { close(descriptor) }
+        do throws(Failure) { return (try exchange(request, on: descriptor), descriptor) } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private static func exchange(_ request: [UInt8], on descriptor: Int32) throws(Failure) -> [UInt8] {
         var rest = (request + [UInt8(ascii: "\n")])[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -73,10 +88,11 @@ enum ControlClient {
     private static func isAnyoneStarting(in directory: StateDirectory, beside live: [String]) -> Bool {
         RunLock.names(in: directory).contains { name in
             // A time in the future counts as recent too: the clock may have been set back.
-            guard .microseconds(WallClock.microseconds) - RunLock.lastChange(of: name, in: directory) < socketTime,
-                let holder = RunLock.holder(of: name, in: directory)
+            guard .microseconds(WallClock.microseconds) - RunLock.lastChange(of: name, in: directory) < socketTime
             else { return false }
-            return holder.isAlive && !live.contains(holder.run)
+            return RunLock.entries(of: name, in: directory).contains { entry in
+                entry.isLive && !entry.holder.isWaiting && entry.holder.isAlive && !live.contains(entry.holder.run)
+            }
         }
     }
 

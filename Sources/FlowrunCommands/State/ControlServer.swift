@@ -9,8 +9,9 @@ internal import Processes
 /// read, costs no more than its connection's memory.
 @EventLoopActor
 final class ControlServer {
-    /// Returns the reply to a request, both without a line feed. Called in the order of the requests.
-    typealias Answer = @EventLoopActor ([UInt8]) -> [UInt8]
+    /// Returns the reply to a request, both without a line feed. Called in the order of the requests. Returns nil if it
+    /// keeps the connection, to reply later or to know when the client is gone.
+    typealias Answer = @EventLoopActor ([UInt8], ControlConnection) -> [UInt8]?
 
     private static let maximumConnections = 32
 
@@ -53,7 +54,12 @@ final class ControlServer {
                 Glibc.close(descriptor)
                 continue
             }
-            if connections.count == Self.maximumConnections { connections.removeFirst().close() }
+            // Not those that wait for this run, or are inside of it.
+            if connections.count(where: { !$0.isKept }) == Self.maximumConnections,
+                let oldest = connections.firstIndex(where: { !$0.isKept })
+            {
+                connections.remove(at: oldest).close()
+            }
             let connection = ControlConnection(descriptor, answer: answer) { [weak self] connection in
                 self?.connections.removeAll { $0 === connection }
             }
@@ -73,7 +79,8 @@ final class ControlServer {
     }
 }
 
-/// One client of a control socket, from its request to the last byte of the reply.
+/// One client of a control socket, from its request to the last byte of the reply; one that is kept, until the client
+/// closes it.
 @EventLoopActor
 final class ControlConnection {
     /// The size of the longest request.
@@ -86,6 +93,9 @@ final class ControlConnection {
     private var reply: [UInt8] = []
     private var written = 0
     private var isClosed = false
+    /// True once its request is answered later, or without an end.
+    private(set) var isKept = false
+    private var onGone: (@EventLoopActor () -> Void)?
 
     init(
         _ descriptor: Int32, answer: @escaping ControlServer.Answer,
@@ -105,6 +115,21 @@ final class ControlConnection {
         isClosed = true
         Poller.shared.unwatch(descriptor)
         Glibc.close(descriptor)
+        onGone.take()?()
+    }
+
+    /// Keeps the connection open from its request on. Calls `onGone` once it is closed, by either side.
+    func keep(_ onGone: @escaping @EventLoopActor () -> Void) {
+        isKept = true
+        self.onGone = onGone
+    }
+
+    /// Sends the reply of a connection that is kept, which is short, and leaves the connection open.
+    func send(_ line: [UInt8]) {
+        guard !isClosed else { return }
+        let bytes = line + [UInt8(ascii: "\n")]
+        let count = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        if count != bytes.count { end() }
     }
 
     private func end() {
@@ -119,13 +144,15 @@ final class ControlConnection {
             return count
         }
         if count < 0, errno == EAGAIN || errno == EINTR { return }
+        if isKept, count > 0 { return request.removeAll() }
         guard count > 0, request.count <= Self.maximumRequest else { return end() }
         guard let lineEnd = request.firstIndex(of: UInt8(ascii: "\n")) else { return }
-        Poller.shared.unwatch(descriptor)
-        reply = answer(Array(request[..<lineEnd]))
-        reply.append(UInt8(ascii: "\n"))
+        let line = Array(request[..<lineEnd])
+        request.removeAll()
         // The answer may have ended the run, and with it this connection.
-        guard !isClosed else { return }
+        guard let answer = answer(line, self), !isClosed else { return }
+        Poller.shared.unwatch(descriptor)
+        reply = answer + [UInt8(ascii: "\n")]
         writeSome()
         if !isClosed { Poller.shared.watch(descriptor, for: .write) { self.writeSome() } }
     }
@@ -133,7 +160,7 @@ final class ControlConnection {
     private func writeSome() {
         while written < reply.count {
             let count = reply.withUnsafeBytes { bytes in
-                send(descriptor, bytes.baseAddress! + written, bytes.count - written, Int32(MSG_NOSIGNAL))
+                Glibc.send(descriptor, bytes.baseAddress! + written, bytes.count - written, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { return }

@@ -1,10 +1,14 @@
 internal import Basics
+internal import CLinux
 internal import Glibc
 
-/// Prevents a second run of the same workflow file. The kernel releases it with the process, however that ends, so
-/// there is never a stale lock to remove.
+/// The runs of a workflow file in its state directory: the live ones, and those that have ended last.
+///
+/// Each run has a slot of the lock file, whose bytes it locks for as long as it lives; the kernel gives them up with
+/// the process, however that ends, so that there is never a stale lock to remove. A slot says who has it and what that
+/// run claims. One start at a time enters: alone, it locks the whole file in one call; beside others, the last bytes.
 final class RunLock: Sendable {
-    /// The run that has the lock.
+    /// A run that has a slot, or had it last.
     struct Holder: Sendable, Hashable {
         let pid: Int32
         let run: String
@@ -14,99 +18,197 @@ final class RunLock: Sendable {
         var hasEnded = false
         /// True for a run with a journal, unless it has ended by itself.
         var keepsJournal: Bool
+        /// True while it waits for the claims of other runs, and has started nothing.
+        var isWaiting = false
+        /// Larger than that of every run that entered before; 0 if it cannot be read.
+        var number = 0
+        /// The process that locks the workflow file for the run; 0 if it cannot be read.
+        var process: Int32 = 0
+        /// The run in one of whose steps it was started; nil for none.
+        var parent: String?
 
-        init(pid: Int32, run: String, mark: UInt64? = nil, keepsJournal: Bool = false) {
+        init(pid: Int32, run: String, mark: UInt64? = nil, keepsJournal: Bool = false, parent: String? = nil) {
             self.pid = pid
             self.run = run
             self.mark = mark
             self.keepsJournal = keepsJournal
+            self.parent = parent
         }
     }
 
-    /// The last run that had the lock; nil if there was none.
-    let previous: Holder?
+    /// A slot that was in use: its run, and what the file says about it.
+    struct Entry: Sendable {
+        fileprivate let slot: Int
+        let holder: Holder
+        /// True if a process has locked the slot.
+        let isLocked: Bool
+        /// The number of claims; nil if it cannot be read, so that they may be any.
+        fileprivate let claimCount: Int?
+
+        /// True if the run is alive, and has not said that it is over.
+        var isLive: Bool { isLocked && !holder.hasEnded }
+        /// True if the run was killed after it may have started something, and has not been swept.
+        var isLeftover: Bool { !isLocked && !holder.hasEnded && !holder.isWaiting }
+    }
+
     private let descriptor: Int32
+    private let slot: Int
+    /// The text of the slot before this run; nil if there was none.
+    private let before: Entry?
+    /// The entries of other runs at the time of the start.
+    let others: [Entry]
 
-    /// The size of the line in the file: `PID RUN MARK CHECKSUM`, with the word of the run's state, if any, before
-    /// the checksum. Padded with spaces, so that a shorter line covers a longer one. The last run with a temporary
-    /// folder follows, with the path of that folder.
-    private static let headSize = 64
-    private static var markDigits: Int { 10 }
+    /// The most runs of one file that may live at once.
+    static let maximum = 1024
+    private static var slotSize: off_t { 16 << 20 }
+    private static var entryByte: off_t { slotSize * off_t(maximum) }
 
-    /// Takes the lock of the workflow with this name, at once or, if the holder in the file is dead, within two
-    /// seconds; throws if it is held. The file names the previous holder until `enter`, so that if this start is
-    /// killed before, the next one still finds the leftovers.
+    /// Takes a slot of the workflow with this name; until `letOthersIn`, no other start does. Slots of killed runs name
+    /// them until `enter`, so that if this start is killed before, the next one still finds the leftovers.
     init(of name: String, in directory: StateDirectory) throws(RunLockError) {
         let file = openat(
             directory.descriptor, Self.fileName(name), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .unusable(errno: errno) }
         descriptor = file
-        let error = FileLock.wait(for: file) { Self.holder(in: file).map { !$0.isAlive } ?? false }
-        previous = Self.holder(in: file)
-        guard error == 0 else {
-            // Reported only if alive: the holder may not have written its name yet.
-            throw error == EWOULDBLOCK ? .held(by: previous.flatMap { $0.isAlive ? $0 : nil }) : .unusable(errno: error)
-        }
-    }
-
-    /// Writes `holder` into the file. Returns false if that fails, as when no file may grow.
-    @discardableResult
-    func enter(_ holder: Holder) -> Bool { write(holder) }
-
-    /// Marks the holder's run as ended with nothing left of it, so that the next start need not look for leftovers.
-    func end(_ holder: Holder) {
-        var ended = holder
-        ended.hasEnded = true
-        ended.keepsJournal = false
-        write(ended)
-    }
-
-    /// Writes the previous holder into the file again, for a run that is rejected: a run that never began is not the
-    /// last one. Leftovers of the previous run have been removed by then. The lock itself remains held.
-    func disown() {
-        if var previous {
-            previous.hasEnded = true
-            write(previous)
+        if clinux_lock_range(file, 0, 0, 0) == 0 {
+            slot = 0
+            others = Self.entries(in: file, isAlone: true)
         } else {
-            ftruncate(descriptor, 0)
+            guard errno == EAGAIN, clinux_lock_range(file, Self.entryByte, 1, 1) == 0 else {
+                throw .unusable(errno: errno)
+            }
+            let free = (0..<Self.maximum).first {
+                clinux_lock_range(file, off_t($0) * Self.slotSize, Self.slotSize, 0) == 0
+            }
+            guard let free else { throw .isFull }
+            slot = free
+            others = Self.entries(in: file, isAlone: false)
         }
-    }
-
-    /// Records the path at which a run is about to make its temporary folder.
-    func note(temporaryFolder path: String, of run: String) {
-        let bytes = Array("\(run) \(path)\0".utf8)
-        _ = pwrite(descriptor, bytes, bytes.count, off_t(Self.headSize))
-    }
-
-    /// Returns the temporary folder of a run; nil unless it was the last run to make one.
-    func temporaryFolder(of run: String) -> String? {
-        let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
-            count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(Self.headSize)))
-        }
-        guard let end = bytes.firstIndex(of: 0) else { return nil }
-        let text = String(decoding: bytes[..<end], as: UTF8.self)
-        return text.hasPrefix("\(run) /") ? String(text.dropFirst(run.utf8.count + 1)) : nil
-    }
-
-    @discardableResult
-    private func write(_ holder: Holder) -> Bool {
-        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: Self.markDigits))".utf8)
-        line += holder.state.description.utf8
-        line.append(UInt8(ascii: " "))
-        line += CRC32C.digits(of: line).utf8
-        line += Array(repeating: UInt8(ascii: " "), count: max(0, Self.headSize - 1 - line.count))
-        line.append(UInt8(ascii: "\n"))
-        return pwrite(descriptor, line, line.count, 0) == line.count
+        before = others.first { [slot] in $0.slot == slot }
     }
 
     deinit { close(descriptor) }
 
-    /// Returns the run that has the lock of a workflow, or had it last; does not take the lock.
-    static func holder(of name: String, in directory: StateDirectory) -> Holder? {
+    /// The newest run that is over, apart from those that ran inside of others; nil if there was none.
+    var previous: Holder? { Self.newest(of: others.filter { !$0.isLive }) }
+
+    private static func newest(of entries: [Entry]) -> Holder? {
+        entries.filter { $0.holder.parent == nil && !$0.holder.isWaiting }.map(\.holder).max { $0.number < $1.number }
+    }
+
+    /// Writes the run into its slot, with the digests of its claims. Returns false if that fails, as when no file may
+    /// grow. Must be called before `letOthersIn`.
+    @discardableResult
+    func enter(_ holder: inout Holder, claims: [UInt8] = []) -> Bool {
+        holder.number = 1 + (others.map(\.holder.number).max() ?? 0)
+        holder.process = getpid()
+        // Alone, this run is the first again: everything that others left has been swept.
+        if slot == 0, others.contains(where: { $0.slot > 0 }), !others.contains(where: \.isLocked) {
+            ftruncate(descriptor, Self.slotSize)
+        }
+        let bytes = Self.line(holder) + Self.secondLine(holder, claimCount: claims.count / 8) + claims
+        return pwrite(descriptor, bytes, bytes.count, start) == bytes.count
+    }
+
+    /// Ends the entry of this run: other starts may go on.
+    func letOthersIn() {
+        let byte = slot == 0 ? Self.slotSize : Self.entryByte
+        clinux_unlock_range(descriptor, byte, slot == 0 ? 0 : 1)
+    }
+
+    /// Keeps other starts out again, until `letOthersIn`.
+    func keepOthersOut() { clinux_lock_range(descriptor, Self.entryByte, 1, 1) }
+
+    /// Returns the entries of the other runs now. Call it while others are kept out.
+    func currentOthers() -> [Entry] { Self.entries(in: descriptor, isAlone: false).filter { $0.slot != slot } }
+
+    /// Returns the digests of a run's claims; nil if they cannot be read.
+    func claims(of entry: Entry) -> Set<UInt64>? {
+        guard let count = entry.claimCount else { return nil }
+        var digests: Set<UInt64> = []
+        let bytes = [UInt8](unsafeUninitializedCapacity: count * 8) { buffer, size in
+            size = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(entry.slot) * Self.slotSize + 128))
+        }
+        guard bytes.count == count * 8 else { return nil }
+        bytes.withUnsafeBytes { bytes in
+            for index in 0..<count {
+                digests.insert(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self)))
+            }
+        }
+        return digests
+    }
+
+    /// Writes the run's state again, such as that it no longer waits.
+    func update(_ holder: Holder) { write(Self.line(holder), at: start) }
+
+    /// Marks the run as ended with nothing left of it, so that the next start need not look for leftovers.
+    func end(_ holder: Holder) {
+        var ended = holder
+        ended.hasEnded = true
+        ended.keepsJournal = false
+        ended.isWaiting = false
+        update(ended)
+    }
+
+    /// Writes the slot's previous run into it again, for a run that is rejected: a run that never began is not the last
+    /// one. Leftovers of the previous run have been removed by then. The slot itself remains locked.
+    func disown() {
+        if let before {
+            var holder = before.holder
+            holder.hasEnded = true
+            write(Self.line(holder) + Self.secondLine(holder, claimCount: before.claimCount ?? 0), at: start)
+        } else {
+            write(Array(repeating: UInt8(ascii: " "), count: Self.lineSize * 2), at: start)
+        }
+    }
+
+    /// Marks the leftovers of another run as removed.
+    func noteSwept(_ entry: Entry) {
+        var holder = entry.holder
+        holder.hasEnded = true
+        write(Self.line(holder), at: off_t(entry.slot) * Self.slotSize)
+    }
+
+    /// Records the path at which a run is about to make its temporary folder.
+    func note(temporaryFolder path: String, of holder: Holder, claimCount: Int) {
+        write(Array("\(holder.run) \(path)\0".utf8), at: start + Self.folderOffset(claimCount))
+    }
+
+    /// Returns the temporary folder of a run; nil unless it has noted one.
+    func temporaryFolder(of entry: Entry) -> String? {
+        let place = off_t(entry.slot) * Self.slotSize + Self.folderOffset(entry.claimCount ?? 0)
+        let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
+            count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, place))
+        }
+        guard let end = bytes.firstIndex(of: 0) else { return nil }
+        let text = String(decoding: bytes[..<end], as: UTF8.self)
+        let run = entry.holder.run
+        return text.hasPrefix("\(run) /") ? String(text.dropFirst(run.utf8.count + 1)) : nil
+    }
+
+    private var start: off_t { off_t(slot) * Self.slotSize }
+
+    private static func folderOffset(_ claimCount: Int) -> off_t { off_t(lineSize * 2 + claimCount * 8) }
+
+    @discardableResult
+    private func write(_ bytes: [UInt8], at place: off_t) -> Bool {
+        pwrite(descriptor, bytes, bytes.count, place) == bytes.count
+    }
+}
+
+// Reading without a slot.
+extension RunLock {
+    /// Returns the runs of a workflow that have a slot, or had one last, in no order; changes nothing.
+    static func entries(of name: String, in directory: StateDirectory) -> [Entry] {
         let file = openat(directory.descriptor, fileName(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return nil }
+        guard file >= 0 else { return [] }
         defer { close(file) }
-        return holder(in: file)
+        return entries(in: file, isAlone: false)
+    }
+
+    /// Returns the newest run of a workflow that has begun, live or over, apart from those inside of others.
+    static func newest(of name: String, in directory: StateDirectory) -> Holder? {
+        newest(of: entries(of: name, in: directory))
     }
 
     /// Returns the names of all locks in a state directory, held or free, in no order.
@@ -125,6 +227,46 @@ final class RunLock: Sendable {
     static func isFileName(_ name: String) -> Bool { name.hasSuffix(ending) }
 
     private static func fileName(_ name: String) -> String { name + ending }
+
+    /// `isAlone` says that no other process has locked anything.
+    private static func entries(in file: Int32, isAlone: Bool) -> [Entry] {
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_size > 0 else { return [] }
+        var entries: [Entry] = []
+        for slot in 0..<min(maximum, Int((status.st_size - 1) / slotSize) + 1) {
+            guard let (holder, count) = holder(in: file, at: off_t(slot) * slotSize) else { continue }
+            let isLocked = !isAlone && clinux_range_is_locked(file, off_t(slot) * slotSize, slotSize) == 1
+            entries.append(Entry(slot: slot, holder: holder, isLocked: isLocked, claimCount: count))
+        }
+        return entries
+    }
+}
+
+// The text of a slot: two lines of 64 bytes, each with its checksum, padded with spaces so that a shorter one covers a
+// longer one. `PID RUN MARK STATE`, then `NUMBER PROCESS PARENT CLAIMS`; the digests of the claims and the path of the
+// run's temporary folder follow.
+extension RunLock {
+    private static let lineSize = 64
+    private static var markDigits: Int { 10 }
+
+    private static func line(_ holder: Holder) -> [UInt8] {
+        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: markDigits))".utf8)
+        line += holder.state.description.utf8
+        return padded(line)
+    }
+
+    private static func secondLine(_ holder: Holder, claimCount: Int) -> [UInt8] {
+        padded(Array("\(holder.number) \(holder.process) \(holder.parent ?? "-") \(claimCount)".utf8))
+    }
+
+    private static func padded(_ line: [UInt8]) -> [UInt8] {
+        var line = line
+        line.append(UInt8(ascii: " "))
+        line += CRC32C.digits(of: line).utf8
+        line += Array(repeating: UInt8(ascii: " "), count: max(0, lineSize - 1 - line.count))
+        line.append(UInt8(ascii: "\n"))
+        return line
+    }
 
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
@@ -155,47 +297,63 @@ final class RunLock: Sendable {
 
     /// Returns the index of a line's last word if that is the checksum of everything before it.
     private static func startOfSum(in line: Slice<UnsafeRawBufferPointer>) -> Int? {
-        guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last >= CRC32C.digitCount else {
-            return nil
-        }
+        guard let last = line.lastIndex(where: { $0 != UInt8(ascii: " ") }), last - line.startIndex >= CRC32C.digitCount
+        else { return nil }
         let start = last + 1 - CRC32C.digitCount
         let sum = CRC32C.of(UnsafeRawBufferPointer(rebasing: line[..<start]))
         return UInt64(sum).isHexadecimal(UnsafeRawBufferPointer(rebasing: line[start...last])) ? start : nil
     }
 
-    private static func holder(in file: Int32) -> Holder? {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 128) { buffer in
-            let count = pread(file, buffer.baseAddress, buffer.count, 0)
-            guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-            let line = UnsafeRawBufferPointer(buffer)[..<end]
-            guard let space = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<space])), pid > 0
+    /// Reads the head of a slot. The claims are nil if only the first line can be read, as in a file of an older
+    /// version.
+    private static func holder(in file: Int32, at place: off_t) -> (Holder, claimCount: Int?)? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * lineSize) { buffer in
+            let count = pread(file, buffer.baseAddress, buffer.count, place)
+            guard count > 0, let end = buffer.prefix(count).firstIndex(of: UInt8(ascii: "\n")),
+                var holder = holder(in: UnsafeRawBufferPointer(buffer)[..<end])
             else { return nil }
-            let run = line[(space + 1)...].prefix { $0 != UInt8(ascii: " ") }
-            // Names of sockets are made of it, so nothing but an id may pass.
-            guard RunID.isValid(text(run)) else { return nil }
-            var holder = Holder(pid: pid, run: text(run))
-            let rest = line[run.endIndex...]
-            // Locks of older versions have neither mark nor checksum.
-            if isBlank(rest) { return holder }
-            guard let sum = startOfSum(in: line), sum > rest.startIndex else { return nil }
-            return read(UnsafeRawBufferPointer(rebasing: rest[..<sum]), into: &holder) ? holder : nil
+            guard end == lineSize - 1, count == 2 * lineSize else { return (holder, nil) }
+            let line = UnsafeRawBufferPointer(buffer)[lineSize..<(2 * lineSize - 1)]
+            guard let sum = startOfSum(in: line) else { return (holder, nil) }
+            let words = text(line[..<sum]).split(separator: " ")
+            guard words.count == 4, let number = Int(words[0]), let process = Int32(words[1]),
+                let claims = Int(words[3]), (0...Int(slotSize) / 16).contains(claims)
+            else { return (holder, nil) }
+            (holder.number, holder.process) = (number, process)
+            if RunID.isValid(words[2]) { holder.parent = String(words[2]) }
+            return (holder, claims)
         }
+    }
+
+    private static func holder(in line: Slice<UnsafeRawBufferPointer>) -> Holder? {
+        guard let space = line.firstIndex(of: UInt8(ascii: " ")), let pid = Int32(text(line[..<space])), pid > 0
+        else { return nil }
+        let run = line[(space + 1)...].prefix { $0 != UInt8(ascii: " ") }
+        // Names of sockets are made of it, so nothing but an id may pass.
+        guard RunID.isValid(text(run)) else { return nil }
+        var holder = Holder(pid: pid, run: text(run))
+        let rest = line[run.endIndex...]
+        // Locks of older versions have neither mark nor checksum.
+        if isBlank(rest) { return holder }
+        guard let sum = startOfSum(in: line), sum > rest.startIndex else { return nil }
+        return read(UnsafeRawBufferPointer(rebasing: rest[..<sum]), into: &holder) ? holder : nil
     }
 }
 
 /// The reason why a run cannot have its lock.
 enum RunLockError: Error, Sendable, Hashable {
-    /// nil if the holder has not written its name yet.
-    case held(by: RunLock.Holder?)
+    /// As many runs of the file live as may at once.
+    case isFull
     case unusable(errno: Int32)
 }
 
 extension RunLock.Holder {
     /// The word for the state in the file.
-    fileprivate var state: StaticString { Self.state(hasEnded, keepsJournal) }
+    fileprivate var state: StaticString { Self.state(hasEnded, keepsJournal, isWaiting) }
 
-    private static func state(_ hasEnded: Bool, _ keepsJournal: Bool) -> StaticString {
-        switch (hasEnded, keepsJournal) {
+    private static func state(_ hasEnded: Bool, _ keepsJournal: Bool, _ isWaiting: Bool) -> StaticString {
+        if isWaiting { return keepsJournal ? " waits" : " idle" }
+        return switch (hasEnded, keepsJournal) {
         case (false, false): ""
         case (false, true): " journal"
         case (true, false): " ended"
@@ -206,12 +364,13 @@ extension RunLock.Holder {
 
     /// Returns false for a text that is no state.
     fileprivate mutating func take(state bytes: UnsafeRawBufferPointer) -> Bool {
-        for (hasEnded, keepsJournal) in [(false, false), (false, true), (true, false), (true, true)] {
-            let word = Self.state(hasEnded, keepsJournal)
+        for bits in 0..<6 {
+            let (ended, journal, waits) = (bits & 3 >= 2, bits & 1 == 1, bits >= 4)
+            let word = Self.state(ended && !waits, journal, waits)
             guard word.utf8CodeUnitCount == bytes.count,
                 bytes.isEmpty || memcmp(bytes.baseAddress!, word.utf8Start, bytes.count) == 0
             else { continue }
-            (self.hasEnded, self.keepsJournal) = (hasEnded, keepsJournal)
+            (hasEnded, keepsJournal, isWaiting) = (ended && !waits, journal, waits)
             return true
         }
         return false
@@ -219,111 +378,4 @@ extension RunLock.Holder {
 
     /// True if a process with its number exists, which may be another one by now.
     var isAlive: Bool { kill(pid, 0) == 0 || errno == EPERM }
-}
-
-/// Prevents a second run of the same file, under any name and with any state directory: the lock belongs to the file
-/// itself, so that hard links, symbolic links and state directories share it.
-///
-/// The kernel releases it with the process. A lock inherited from the caller counts as ours, so that `flock
-/// flowrun.yml flowrun` works.
-enum FileLock {
-    /// A process that has the lock of a file.
-    struct Holder {
-        fileprivate let pid: Int32
-
-        /// True if it runs this program, or is about to end: the kernel then no longer shows its program, and
-        /// releases its locks only afterwards.
-        var isFlowrun: Bool {
-            var (own, other) = (stat(), stat())
-            guard stat("/proc/self/exe", &own) == 0 else { return false }
-            guard stat("/proc/\(pid)/exe", &other) == 0 else {
-                // A flowrun with secrets is hidden from its own user; only its name is readable.
-                return errno == ENOENT || errno == EACCES && Self.name(of: "\(pid)") == Self.name(of: "self")
-            }
-            return own.st_dev == other.st_dev && own.st_ino == other.st_ino
-        }
-
-        private static func name(of process: String) -> [UInt8]? {
-            let file = open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return nil }
-            defer { close(file) }
-            return try? WholeFile.read(file)
-        }
-    }
-
-    /// Takes the lock for the rest of the process: at once, or as soon as it is released while `isEnding` returns
-    /// true for its holder, which is nil if unknown. Does nothing unless the file is regular, because no other run
-    /// can read the same pipe.
-    static func take(of path: String, isEnding: (Holder?) -> Bool = { _ in false }) throws(RunLockError) {
-        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-        guard file >= 0 else {
-            // A file that was removed since it was read needs no lock.
-            if errno == ENOENT { return }
-            throw .unusable(errno: errno)
-        }
-        var status = stat()
-        let isRegular = fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-        guard isRegular, flock(file, LOCK_EX | LOCK_NB) != 0 else {
-            if !isRegular { close(file) }
-            return
-        }
-        let error = errno
-        let isCallers = error == EWOULDBLOCK && callerHasLock(of: status)
-        if error == EWOULDBLOCK, !isCallers, wait(for: file, while: { isEnding(holder(of: status)) }) == 0 {
-            return
-        }
-        close(file)
-        switch error {
-        case EWOULDBLOCK: if !isCallers { throw .held(by: nil) }
-        // Some network file systems lock only files that are open for writing. The lock in the state directory
-        // remains.
-        case EBADF: break
-        default: throw .unusable(errno: error)
-        }
-    }
-
-    /// Takes a lock, at once or while `isEnding` returns true, but waits at most two seconds: a run whose guard was
-    /// killed ends its steps before it releases the lock. Returns 0, or the error number.
-    static func wait(for file: Int32, while isEnding: () -> Bool) -> Int32 {
-        for _ in 0..<400 {
-            if flock(file, LOCK_EX | LOCK_NB) == 0 { return 0 }
-            let error = errno
-            guard error == EWOULDBLOCK, isEnding() else { return error }
-            usleep(5000)
-        }
-        return EWOULDBLOCK
-    }
-
-    /// Finds the holder in the kernel's list of locks, by the inode of the file. The list has the device too, but on
-    /// some file systems (btrfs, overlayfs) not as `stat` reports it. A file of another device with this inode may
-    /// therefore match.
-    private static func holder(of file: stat) -> Holder? {
-        let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
-        guard locks >= 0 else { return nil }
-        defer { close(locks) }
-        guard let list = try? WholeFile.read(locks) else { return nil }
-        for line in list.split(separator: UInt8(ascii: "\n")) {
-            // 1: FLOCK ADVISORY WRITE 4711 fe:01:52438 0 EOF
-            let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard fields.count > 5, fields[1] == "FLOCK", let pid = Int32(fields[4]), pid > 0,
-                let inode = fields[5].split(separator: ":").last.flatMap({ UInt64($0) }), inode == file.st_ino
-            else { continue }
-            return Holder(pid: pid)
-        }
-        return nil
-    }
-
-    /// True if an inherited descriptor has the lock: for that one, taking it again succeeds.
-    private static func callerHasLock(of file: stat) -> Bool {
-        guard let folder = opendir("/proc/self/fd") else { return false }
-        defer { closedir(folder) }
-        while let entry = try? FolderEntry.next(in: folder) {
-            var status = stat()
-            guard let number = Int32(String(cString: entry.name)), fstat(number, &status) == 0,
-                status.st_dev == file.st_dev, status.st_ino == file.st_ino
-            else { continue }
-            if flock(number, LOCK_EX | LOCK_NB) == 0 { return true }
-        }
-        return false
-    }
 }

@@ -39,6 +39,9 @@ struct StatePlace: Sendable {
     /// The place if the preferred one cannot be used; nil if that one is explicit, or if the user has no home.
     var fallback: Candidate? { explicit == nil ? own : nil }
 
+    /// The folder of what concerns the runs of all files of the user, made if need be; nil if there is none.
+    static var ofAllFiles: StateDirectory? { stateHome.flatMap { try? StateDirectory.made("\($0)/flowrun") } }
+
     /// Returns the state directory that exists at one of the places, and the workflow's name in it; nil if there is
     /// none. Throws if one cannot be used, unless those are skipped. Changes nothing.
     func existing(

@@ -78,6 +78,8 @@ final class StepAttempt {
     var isStopping: Bool { life.state == .stopping }
 
     var hasProcess: Bool { life.hasProcess }
+    /// True once this attempt or an earlier one has had a process.
+    var hadProcess: Bool { lastStarted > 0 }
 
     /// nil if it has no process.
     var pid: Int32? { process?.pid }
@@ -110,7 +112,7 @@ final class StepAttempt {
     /// or once the machine has a process for it. If that fails, the attempt ends, perhaps during this call.
     func start() { handle(.start) }
 
-    /// Starts what a pause of the run has held back.
+    /// Starts what a pause of the run, or a loan to a run inside of one of its steps, has held back.
     func resume() { handle(.resumed) }
 
     /// Ends the attempt, with the step's own signal and grace. Without a process it ends at once, or with the command
@@ -125,7 +127,6 @@ final class StepAttempt {
 
     func freeze() { process?.freeze() }
     func thaw() { process?.thaw() }
-
     private func handle(_ input: Attempt.Input) {
         let actions = life.handle(input)
         if actions.contains(.reportDelay) { parts.loop.send(.delayed(id)) }
@@ -238,7 +239,7 @@ extension StepAttempt: Starter {
     }
 
     private func tryLaunch() -> SpawnError? {
-        guard !parts.context.control.isPaused else {
+        guard !parts.context.control.isPaused, !parts.context.control.lends(row, of: plan) else {
             handle(.paused)
             return nil
         }

@@ -349,7 +349,8 @@ final class BaseEnvironments {
     private lazy var clean = EnvironmentBlock(inherited, keeping: Self.cleanNames)
 
     private static let cleanNames = [
-        "PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_INVOCATION_DIR", "FLOWRUN_TEMP",
+        "PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_RUNS_ABOVE",
+        "FLOWRUN_INVOCATION_DIR", "FLOWRUN_TEMP",
     ]
 
     init(_ options: RunOptions, scratchFolder: @escaping @EventLoopActor () -> String?) {
@@ -367,6 +368,11 @@ final class BaseEnvironments {
             block.remove("FLOWRUN_ROUND")
             block.remove("FLOWRUN_IDEMPOTENCY_KEY")
             block.set("FLOWRUN_RUN", options.run)
+            if options.runsAbove.isEmpty {
+                block.remove("FLOWRUN_RUNS_ABOVE")
+            } else {
+                block.set("FLOWRUN_RUNS_ABOVE", options.runsAbove.joined(separator: " "))
+            }
             block.set("FLOWRUN_INVOCATION_DIR", options.caller ?? "")
             if let folder = scratchFolder() { block.set("FLOWRUN_TEMP", folder) } else { block.remove("FLOWRUN_TEMP") }
             options.secrets.sources.forEach(block.remove)

@@ -24,6 +24,7 @@ package final class WorkflowRunner {
     /// the end of the pause causes, because a cancel of everything ends a pause, too.
     var hasResumed = false
     private var whenDone: ((RunResult) -> Void)?
+    private var knownClaims: RunClaims?
     /// True if the run was requested to end before it began; then no process is started.
     private var isEndedEarly = false
 
@@ -71,6 +72,14 @@ package final class WorkflowRunner {
     package var writeAhead: (@EventLoopActor () -> Void)? {
         get { recorder.writeAhead }
         set { recorder.writeAhead = newValue }
+    }
+
+    /// The claims of this run, for other runs of the file.
+    package var claims: RunClaims {
+        if let knownClaims { return knownClaims }
+        let claims = RunClaims(of: self)
+        knownClaims = claims
+        return claims
     }
 
     /// nil if no step can have the terminal.
@@ -161,6 +170,7 @@ extension WorkflowRunner: RunLoopDelegate {
         isEndedEarly = false
         context.pending.files.beginNext()
         endIfIdle()
+        knownClaims?.noteEnds()
         // The commands of `vars` belong to the run.
         guard outcome != nil, waits.isIdle, let whenDone = whenDone.take() else { return }
         end(whenDone)

@@ -1,3 +1,5 @@
+internal import Planning
+
 /// The requests made to a live run from outside, known before the scheduler handles them.
 struct ControlState {
     /// True once nothing new starts, and the run ends with its hooks when nothing runs any more.
@@ -20,6 +22,9 @@ struct ControlState {
     var signal: Int32?
     /// True once a second signal came, so that nothing gets a grace any more.
     var isAborted = false
+    /// The claims that runs inside of this run's steps may use, by the number of the loan; what they name does not
+    /// start here until those runs have ended.
+    var loans: [Int: Set<Claim>] = [:]
 
     init(jobs: Int) { self.jobs = jobs }
 
@@ -45,5 +50,12 @@ struct ControlState {
         guard resumers.isEmpty else { return resumers.removeFirst() }
         isPaused = false
         return nil
+    }
+
+    /// True if a row is lent, by its own claim or by a lock that it or a group around it names. O(depth).
+    func lends(_ row: PlanIndex, of plan: Plan) -> Bool {
+        guard !loans.isEmpty else { return false }
+        let claims = plan.claims(around: row)
+        return loans.values.contains { !$0.isDisjoint(with: claims) }
     }
 }

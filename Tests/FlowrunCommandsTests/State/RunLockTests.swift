@@ -4,46 +4,106 @@ import Testing
 
 @testable import FlowrunCommands
 
-/// One run of a workflow at a time.
+/// The live runs of a workflow, and the last ones.
 @Suite struct RunLockTests {
-    private func take(_ name: String = "w.yml", in directory: StateDirectory, run: String) throws -> RunLock {
+    private static let runs = (0..<4).map { "20260101T00000\($0)-aaaaaa" }
+
+    /// Enters a run as a start does, and lets others in.
+    private func take(
+        _ name: String = "w.yml", in directory: StateDirectory, run: String, claims: [UInt64] = [],
+        isWaiting: Bool = false, parent: String? = nil
+    ) throws -> (lock: RunLock, holder: RunLock.Holder) {
         let lock = try RunLock(of: name, in: directory)
-        lock.enter(RunLock.Holder(pid: getpid(), run: run))
-        return lock
+        var holder = RunLock.Holder(pid: getpid(), run: run, mark: 0x3f_1234_5678, parent: parent)
+        holder.isWaiting = isWaiting
+        lock.enter(&holder, claims: claims.flatMap { claim in withUnsafeBytes(of: claim.littleEndian, Array.init) })
+        lock.letOthersIn()
+        return (lock, holder)
     }
 
-    @Test func `a second lock of the same name is refused and names the holder`() throws {
-        let test = try FlowrunTest()
-        let directory = try StateDirectory.made(test.path("state"))
-        let first = try take(in: directory, run: "20260101T000000-aaaaaa")
-        #expect(first.previous == nil)
-        let error = #expect(throws: RunLockError.self) {
-            try RunLock(of: "w.yml", in: directory)
+    private let test: FlowrunTest
+    private let directory: StateDirectory
+
+    init() throws {
+        test = try FlowrunTest()
+        directory = try StateDirectory.made(test.path("state"))
+    }
+
+    @Test func `runs of one file are in it side by side, each with its claims`() throws {
+        let first = try take(in: directory, run: Self.runs[0], claims: [1, 2])
+        let second = try take(in: directory, run: Self.runs[1], claims: [3])
+        let third = try RunLock(of: "w.yml", in: directory)
+        #expect(third.others.map(\.holder) == [first.holder, second.holder])
+        #expect(third.others.map(\.isLive) == [true, true])
+        #expect(third.others.map { third.claims(of: $0) } == [[1, 2], [3]])
+        #expect(third.previous == nil)
+        third.letOthersIn()
+        #expect(RunLock.entries(of: "w.yml", in: directory).map(\.isLive) == [true, true])
+        withExtendedLifetime((first.lock, second.lock)) {}
+    }
+
+    @Test func `the next start waits until one has entered, alone or beside others`() async throws {
+        var kept: [RunLock] = []
+        for run in Self.runs {
+            let entering = try RunLock(of: "w.yml", in: directory)
+            let other = Task.detached { try RunLock(of: "w.yml", in: directory) }
+            var holder = RunLock.Holder(pid: getpid(), run: run)
+            entering.enter(&holder)
+            entering.letOthersIn()
+            // It sees the run, however early it asked.
+            let next = try await other.value
+            #expect(next.others.contains { $0.holder.run == run && $0.isLive })
+            next.letOthersIn()
+            kept.append(entering)
         }
-        #expect(error == .held(by: RunLock.holder(of: "w.yml", in: directory)))
-        #expect(RunLock.holder(of: "w.yml", in: directory)?.run == "20260101T000000-aaaaaa")
-        #expect(RunLock.holder(of: "w.yml", in: directory)?.pid == getpid())
-        withExtendedLifetime(first) {}
     }
 
     @Test func `another name is another lock`() throws {
-        let test = try FlowrunTest()
-        let directory = try StateDirectory.made(test.path("state"))
-        let runs = ["a.yml": "20260101T000000-aaaaaa", "b.yml": "20260101T000000-bbbbbb"]
-        let locks = try runs.map { try take($0.key, in: directory, run: $0.value) }
-        #expect(RunLock.holder(of: "b.yml", in: directory)?.run == runs["b.yml"])
+        let first = try take("a.yml", in: directory, run: Self.runs[0])
+        let second = try take("b.yml", in: directory, run: Self.runs[1])
+        #expect(RunLock.newest(of: "b.yml", in: directory)?.run == Self.runs[1])
+        #expect(RunLock.entries(of: "a.yml", in: directory).count == 1)
+        withExtendedLifetime((first.lock, second.lock)) {}
+    }
+
+    @Test func `a slot that was given up tells who had it, and what may be left of that`() throws {
+        for (run, before) in zip(Self.runs, [nil] + Self.runs.map(Optional.some)) {
+            let lock = try RunLock(of: "w.yml", in: directory)
+            #expect(lock.previous?.run == before)
+            #expect(lock.others.allSatisfy { $0.isLeftover && !$0.isLive })
+            var holder = RunLock.Holder(pid: getpid(), run: run)
+            lock.enter(&holder)
+        }
+        #expect(RunLock.newest(of: "w.yml", in: directory)?.run == Self.runs.last)
+    }
+
+    @Test func `the newest is the one that entered last, without those inside of others and those that wait`() throws {
+        let locks = [
+            try take(in: directory, run: Self.runs[1]), try take(in: directory, run: Self.runs[0]),
+            try take(in: directory, run: Self.runs[2], parent: Self.runs[0]),
+            try take(in: directory, run: Self.runs[3], isWaiting: true),
+        ]
+        #expect(RunLock.newest(of: "w.yml", in: directory)?.run == Self.runs[0])
         withExtendedLifetime(locks) {}
     }
 
-    @Test func `a lock that was let go is free, and tells who had it`() throws {
-        let test = try FlowrunTest()
-        let directory = try StateDirectory.made(test.path("state"))
-        let runs = (0..<3).map { "20260101T00000\($0)-aaaaaa" }
-        for (run, before) in [(runs[0], nil), (runs[1], runs[0]), (runs[2], runs[1])] {
-            let lock = try take(in: directory, run: run)
-            #expect(lock.previous?.run == before)
+    @Test func `a run that was killed while it waited has left nothing`() throws {
+        _ = try take(in: directory, run: Self.runs[0], isWaiting: true)
+        let lock = try RunLock(of: "w.yml", in: directory)
+        #expect(lock.others.map(\.isLeftover) == [false])
+    }
+
+    @Test func `alone again, a run begins with one slot`() throws {
+        let file = test.path("state/w.yml.lock")
+        let size = { try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int ?? 0 }
+        do {
+            let locks = try Self.runs.map { try take(in: directory, run: $0) }
+            #expect(try size() > 3 << 24)
+            withExtendedLifetime(locks) {}
         }
-        #expect(RunLock.holder(of: "w.yml", in: directory)?.run == runs[2])
+        let last = try take(in: directory, run: "20260101T000009-aaaaaa")
+        #expect(try size() <= 1 << 24)
+        #expect(last.holder.number == 5)
     }
 
     @Test(arguments: [
@@ -56,82 +116,74 @@ import Testing
         let test = try FlowrunTest(files: ["state/w.yml.lock": text + "\n"])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))
         let directory = try StateDirectory.existing(test.path("state"))
-        #expect(RunLock.holder(of: "w.yml", in: directory) == nil)
-        #expect(try take(in: directory, run: RunID.make()).previous == nil)
-        #expect(RunLock.holder(of: "w.yml", in: directory) != nil)
+        #expect(RunLock.entries(of: "w.yml", in: directory).isEmpty)
+        let entered = try take(in: directory, run: RunID.make())
+        #expect(entered.lock.previous == nil)
+        #expect(RunLock.newest(of: "w.yml", in: directory) == entered.holder)
     }
 
-    @Test func `a lock says by which mark a run is known, whether it has ended, and where its files were`() throws {
-        let test = try FlowrunTest()
-        let directory = try StateDirectory.made(test.path("state"))
-        let runs = (0..<3).map { "20260101T00000\($0)-aaaaaa" }
-        let first = RunLock.Holder(pid: getpid(), run: runs[0], mark: 0x3f_1234_5678)
+    @Test func `a slot says by which mark a run is known, whether it has ended, and where its files were`() throws {
         do {
-            let lock = try RunLock(of: "w.yml", in: directory)
-            lock.enter(first)
-            lock.note(temporaryFolder: "/tmp/a\nb", of: runs[0])
+            let (lock, holder) = try take(in: directory, run: Self.runs[0], claims: [7, 8, 9])
+            lock.note(temporaryFolder: "/tmp/a\nb", of: holder, claimCount: 3)
         }
         do {
-            // Killed before it has entered, it leaves its findings to the next one.
-            #expect(try RunLock(of: "w.yml", in: directory).previous == first)
             let lock = try RunLock(of: "w.yml", in: directory)
-            #expect(lock.previous == first && lock.previous?.hasEnded == false)
-            #expect(lock.temporaryFolder(of: runs[0]) == "/tmp/a\nb")
-            let second = RunLock.Holder(pid: getpid(), run: runs[1], mark: 1)
-            lock.enter(second)
-            #expect(lock.temporaryFolder(of: runs[1]) == nil)
+            let entry = try #require(lock.others.first)
+            #expect(entry.holder.mark == 0x3f_1234_5678 && entry.isLeftover)
+            #expect(lock.temporaryFolder(of: entry) == "/tmp/a\nb")
+            var second = RunLock.Holder(pid: getpid(), run: Self.runs[1], mark: 1)
+            lock.enter(&second, claims: [])
             lock.end(second)
         }
         let third = try RunLock(of: "w.yml", in: directory)
-        #expect(third.previous?.run == runs[1] && third.previous?.hasEnded == true)
-        third.enter(RunLock.Holder(pid: getpid(), run: runs[2]))
+        #expect(third.previous?.run == Self.runs[1] && third.previous?.hasEnded == true)
+        #expect(third.others.allSatisfy { !$0.isLeftover && third.temporaryFolder(of: $0) == nil })
+        var holder = RunLock.Holder(pid: getpid(), run: Self.runs[2])
+        third.enter(&holder)
         third.disown()
-        #expect(RunLock.holder(of: "w.yml", in: directory) == third.previous)
+        #expect(RunLock.newest(of: "w.yml", in: directory) == third.previous)
     }
 
-    @Test func `a lock says whether a run that did not end by itself had a journal`() throws {
-        let test = try FlowrunTest()
-        let directory = try StateDirectory.made(test.path("state"))
-        let holder = RunLock.Holder(pid: .max, run: "20260101T000000-aaaaaa", mark: 1, keepsJournal: true)
-        try RunLock(of: "w.yml", in: directory).enter(holder)
-        #expect(RunLock.holder(of: "w.yml", in: directory) == holder)
+    @Test func `a slot says whether a run that did not end by itself had a journal`() throws {
+        var holder = RunLock.Holder(pid: .max, run: Self.runs[0], mark: 1, keepsJournal: true)
+        do { try RunLock(of: "w.yml", in: directory).enter(&holder) }
+        #expect(RunLock.newest(of: "w.yml", in: directory) == holder)
         // A run that is refused restores it.
         let refused = try RunLock(of: "w.yml", in: directory)
-        refused.enter(RunLock.Holder(pid: getpid(), run: "20260101T000001-aaaaaa", mark: 1, keepsJournal: true))
+        var other = RunLock.Holder(pid: getpid(), run: Self.runs[1], mark: 1, keepsJournal: true)
+        refused.enter(&other)
         refused.disown()
-        let restored = try #require(RunLock.holder(of: "w.yml", in: directory))
+        let restored = try #require(RunLock.newest(of: "w.yml", in: directory))
         #expect(restored.run == holder.run && restored.hasEnded && restored.keepsJournal)
-        refused.enter(holder)
-        refused.end(holder)
-        let ended = try #require(RunLock.holder(of: "w.yml", in: directory))
+        refused.enter(&other)
+        refused.end(other)
+        let ended = try #require(RunLock.newest(of: "w.yml", in: directory))
         #expect(ended.hasEnded && !ended.keepsJournal)
     }
 
     @Test func `the lock of an older flowrun has no mark`() throws {
         let test = try FlowrunTest(files: ["state/w.yml.lock": "1 20260101T000000-aaaaaa" + "      \n"])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))
-        let holder = RunLock.holder(of: "w.yml", in: try StateDirectory.existing(test.path("state")))
+        let holder = RunLock.newest(of: "w.yml", in: try StateDirectory.existing(test.path("state")))
         #expect(holder == RunLock.Holder(pid: 1, run: "20260101T000000-aaaaaa"))
     }
 
-    @Test func `a holder with a changed bit is not believed, one of an older version is`() throws {
-        let test = try FlowrunTest()
-        let directory = try StateDirectory.made(test.path("state"))
-        let run = "20260101T000000-aaaaaa"
-        let written = RunLock.Holder(pid: getpid(), run: run, mark: 0x3f_1234_5678)
-        try RunLock(of: "w.yml", in: directory).enter(written)
-        let line = [UInt8](try #require(FileManager.default.contents(atPath: test.path("state/w.yml.lock"))))
-        for offset in line.indices {
+    @Test func `with a changed bit a run is not believed, or its claims are any`() throws {
+        let written = try take(in: directory, run: Self.runs[0], claims: [1, 2]).holder
+        let bytes = [UInt8](try #require(FileManager.default.contents(atPath: test.path("state/w.yml.lock"))))
+        for offset in 0..<128 {
             for bit in 0..<8 {
-                var changed = line
+                var changed = bytes
                 changed[offset] ^= 1 << UInt8(bit)
                 try test.write(changed, to: "state/w.yml.lock")
-                let holder = RunLock.holder(of: "w.yml", in: directory)
-                #expect(holder == nil || holder == written)
+                let lock = try RunLock(of: "w.yml", in: directory)
+                guard let entry = lock.others.first else { continue }
+                #expect(entry.holder.run == written.run && entry.holder.mark == written.mark)
+                #expect(entry.holder == written || offset >= 64)
+                if offset >= 64, entry.holder != written { #expect(lock.claims(of: entry) == nil) }
             }
         }
-        try test.write("17 \(run)" + String(repeating: " ", count: 37) + "\n", to: "state/w.yml.lock")
-        #expect(RunLock.holder(of: "w.yml", in: directory)?.run == run)
     }
 
     @Test func `a lock is no link to a file somewhere else`() throws {
@@ -142,5 +194,190 @@ import Testing
         let error = #expect(throws: RunLockError.self) { try RunLock(of: "w.yml", in: directory) }
         #expect(error == .unusable(errno: ELOOP))
         #expect(try test.contents(of: "precious") == "keep\n")
+    }
+}
+
+/// Rings of runs that wait for each other.
+@Suite struct RunWaitsTests {
+    private func wait(_ run: String, in above: [String], for targets: [String]) -> RunWaits.Wait {
+        RunWaits.Wait(run: run, above: above, targets: targets)
+    }
+
+    @Test func `a wait for a run that waits inside of its own steps for a run above closes a ring`() {
+        let other = wait("m", in: ["x"], for: ["a"])
+        #expect(RunWaits.ring(closedBy: wait("n", in: ["a"], for: ["x"]), among: [other]) == ["x", "a"])
+        #expect(RunWaits.ring(closedBy: wait("n", in: ["b"], for: ["x"]), among: [other]) == nil)
+        #expect(RunWaits.ring(closedBy: wait("n", in: ["a"], for: ["y"]), among: [other]) == nil)
+    }
+
+    @Test func `a ring may go over any number of runs and levels`() {
+        let others = (1..<20).map { wait("n\($0)", in: ["m\($0)", "a\($0)"], for: ["a\(($0 + 1) % 20)"]) }
+        let first = wait("n0", in: ["m0", "a0"], for: ["a1"])
+        #expect(RunWaits.ring(closedBy: first, among: others) == (1..<20).map { "a\($0)" } + ["a0"])
+        #expect(RunWaits.ring(closedBy: first, among: Array(others.dropLast())) == nil)
+    }
+
+    @Test func `waits without a ring all may be entered, and one that is over counts no more`() throws {
+        let test = try FlowrunTest()
+        let directory = try StateDirectory.made(test.path("state"))
+        var first = RunWaits(in: directory)
+        let second = try #require(RunWaits(in: directory))
+        #expect(try first?.enter(wait("n", in: ["a"], for: ["x"])) == nil)
+        #expect(try second.enter(wait("m", in: ["x"], for: ["a"])) == ["a", "x"])
+        #expect(try second.enter(wait("m", in: ["x"], for: ["b"])) == nil)
+        #expect(try first?.enter(wait("n", in: ["a"], for: ["y"])) == nil)
+        #expect(try second.enter(wait("m", in: ["x"], for: ["a", "b"])) == nil)
+        first = nil
+        #expect(try second.enter(wait("m", in: ["y"], for: ["a"])) == nil)
+    }
+
+    /// Runs wait as `RunQueue` decides, in every order that chance makes of their starts, waits and ends: at the end of
+    /// each there is none left that waits.
+    @Test func `runs that start, wait and nest in any order all end`() {
+        for seed in 0..<3_000 as Range<UInt64> {
+            var model = RunsModel(seed: seed)
+            let haveEnded = model.play()
+            #expect(haveEnded, "seed \(seed)")
+            #expect(model.clashes == 0, "seed \(seed)")
+        }
+    }
+}
+
+/// Two to four runs with steps that may call a run themselves, moved by chance from one decision to the next. Which run
+/// waits for which, and which wait is refused, is decided by the production code.
+private struct RunsModel {
+    private struct Run {
+        let above: [String]
+        let claims: Set<Int>
+        var steps: [Step]
+        var holder: RunLock.Holder
+        /// By run above, what it has lent; nil before it was asked.
+        var borrowed: [String: Set<Int>]?
+        /// The wait that was judged last.
+        var wait: RunWaits.Wait?
+        var isOver = false
+
+        var id: String { holder.run }
+        var running: Step? { steps.first(where: \.isRunning) }
+        /// What it keeps from others.
+        var held: Set<Int> { holder.isWaiting ? claims : Set(steps.filter { !$0.hasEnded }.map(\.claim)) }
+    }
+
+    private struct Step {
+        let claim: Int
+        /// The claims of the run that it calls; nil if it calls none.
+        let call: [Int]?
+        var child: String?
+        var isRunning = false
+        var hasEnded = false
+    }
+
+    private static let deepest = 2
+
+    private var random: SeededGenerator
+    private var runs: [Run] = []
+    /// The number of steps that began while another run was at the same step.
+    private(set) var clashes = 0
+
+    init(seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        for _ in 0..<Int.random(in: 2...4, using: &random) { add(above: [], picked(1...4)) }
+    }
+
+    private mutating func picked(_ count: ClosedRange<Int>) -> [Int] {
+        Array((0..<6).shuffled(using: &random).prefix(Int.random(in: count, using: &random)))
+    }
+
+    private mutating func add(above: [String], _ claims: [Int]) {
+        let mayCall = above.count < Self.deepest
+        let steps = claims.map { Step(claim: $0, call: mayCall && Bool.random(using: &random) ? picked(1...2) : nil) }
+        var holder = RunLock.Holder(pid: 1, run: "r\(runs.count)", parent: above.first)
+        (holder.number, holder.isWaiting) = (runs.count, true)
+        runs.append(Run(above: above, claims: Set(claims), steps: steps, holder: holder))
+    }
+
+    /// Plays until nothing can move; returns true if every run has ended then.
+    mutating func play() -> Bool {
+        while let index = runs.indices.filter({ canMove($0) }).randomElement(using: &random) { move(index) }
+        return runs.allSatisfy(\.isOver)
+    }
+
+    private func targets(of own: Run) -> [String] {
+        runs.filter { other in
+            other.id != own.id
+                && RunQueue.comesFirst(other.holder, isLive: !other.isOver, before: own.holder, above: own.above)
+                && !other.held.isDisjoint(with: own.claims)
+        }.map(\.id)
+    }
+
+    private func wait(of run: Run) -> RunWaits.Wait {
+        RunWaits.Wait(run: run.id, above: run.above, targets: targets(of: run))
+    }
+
+    private func isLent(_ claim: Int, by run: Run) -> Bool {
+        runs.contains { !$0.isOver && $0.borrowed?[run.id]?.contains(claim) == true }
+    }
+
+    private func canMove(_ index: Int) -> Bool {
+        let run = runs[index]
+        if run.isOver { return false }
+        guard run.borrowed != nil else { return true }
+        if run.holder.isWaiting {
+            let next = wait(of: run)
+            return next.targets.isEmpty || !run.above.isEmpty && next != run.wait
+        }
+        if let step = run.running {
+            guard let child = step.child else { return true }
+            return runs.first { $0.id == child }!.isOver
+        }
+        return run.steps.first { !$0.hasEnded }.map { !isLent($0.claim, by: run) } ?? true
+    }
+
+    private mutating func move(_ index: Int) {
+        let run = runs[index]
+        guard run.borrowed != nil else { return borrow(index) }
+        guard !run.holder.isWaiting else { return judge(index) }
+        guard let step = run.steps.firstIndex(where: { !$0.hasEnded }) else {
+            runs[index].isOver = true
+            return
+        }
+        if !run.steps[step].isRunning {
+            let isClash = runs.contains { $0.id != run.id && $0.running?.claim == run.steps[step].claim }
+            if isClash { clashes += 1 }
+            runs[index].steps[step].isRunning = true
+        } else if let call = run.steps[step].call, run.steps[step].child == nil {
+            runs[index].steps[step].child = "r\(runs.count)"
+            add(above: [run.id] + run.above, call)
+        } else {
+            (runs[index].steps[step].isRunning, runs[index].steps[step].hasEnded) = (false, true)
+        }
+    }
+
+    private mutating func borrow(_ index: Int) {
+        var borrowed: [String: Set<Int>] = [:]
+        for run in runs where runs[index].above.contains(run.id) {
+            let common = run.held.intersection(runs[index].claims)
+            if let used = run.running?.claim, common.contains(used) {
+                runs[index].isOver = true
+                return
+            }
+            borrowed[run.id] = common
+        }
+        runs[index].borrowed = borrowed
+    }
+
+    private mutating func judge(_ index: Int) {
+        let next = wait(of: runs[index])
+        guard !next.targets.isEmpty else {
+            runs[index].holder.isWaiting = false
+            runs[index].wait = nil
+            return
+        }
+        let others = runs.filter { $0.id != next.run && !$0.isOver }.compactMap(\.wait)
+        if RunWaits.ring(closedBy: next, among: others) != nil {
+            runs[index].isOver = true
+        } else {
+            runs[index].wait = next
+        }
     }
 }

@@ -1,0 +1,136 @@
+internal import Basics
+internal import Glibc
+
+/// Keeps runs of the same file apart that do not see each other's claims: those with another state directory, and those
+/// under another name. The lock belongs to the file itself, so that hard links, symbolic links and state directories
+/// share it.
+///
+/// Runs that see each other share it. The kernel releases it with the process. A lock inherited from the caller counts
+/// as ours, so that `flock flowrun.yml flowrun` works.
+struct FileLock {
+    /// A process that has the lock of a file.
+    struct Holder: Hashable {
+        let process: Int32
+
+        /// True if it runs this program, or is about to end: the kernel then no longer shows its program, and
+        /// releases its locks only afterwards.
+        var isFlowrun: Bool {
+            var (own, other) = (stat(), stat())
+            guard stat("/proc/self/exe", &own) == 0 else { return false }
+            guard stat("/proc/\(process)/exe", &other) == 0 else {
+                // A flowrun with secrets is hidden from its own user; only its name is readable.
+                return errno == ENOENT || errno == EACCES && Self.name(of: "\(process)") == Self.name(of: "self")
+            }
+            return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+        }
+
+        private static func name(of process: String) -> [UInt8]? {
+            let file = open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return nil }
+            defer { close(file) }
+            return try? WholeFile.read(file)
+        }
+    }
+
+    private static let shortestWait: UInt32 = 2_000
+    private static let longestWait: UInt32 = 40_000
+
+    /// Takes the lock for the rest of the process; does nothing unless the file is regular, because no other run can
+    /// read the same pipe. While the lock belongs to processes that `isKnown` does not tell to be runs beside this one,
+    /// calls `wait` with one of them, nil if it is not known, and tries again; what `wait` throws ends that.
+    ///
+    /// `isShared` is false for a run that no other one can see.
+    static func take(
+        of path: String, isShared: Bool, isKnown: (Set<Int32>) -> Set<Int32>,
+        wait: (Holder?) throws(CommandError) -> Void
+    ) throws(CommandError) {
+        let file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+        guard file >= 0 else {
+            // A file that was removed since it was read needs no lock.
+            if errno == ENOENT { return }
+            throw unusable(path, errno)
+        }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(file)
+            return
+        }
+        // Alone, it needs no look at others: of two that convert at once, one finds the lock taken.
+        if flock(file, LOCK_EX | LOCK_NB) == 0, !isShared || flock(file, LOCK_SH | LOCK_NB) == 0 { return }
+        var pause = shortestWait
+        var isFirst = true
+        while true {
+            if errno != EWOULDBLOCK {
+                let error = errno
+                close(file)
+                // Some network file systems lock only files that are open for writing. The lock in the state directory
+                // remains.
+                if error == EBADF { return }
+                throw unusable(path, error)
+            }
+            if isFirst, callerHasLock(of: status, beside: file) {
+                close(file)
+                return
+            }
+            isFirst = false
+            var stranger: Holder?
+            if flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
+                guard isShared else { return }
+                let holders = holders(of: status).subtracting([getpid()])
+                guard let other = holders.subtracting(isKnown(holders)).min() else { return }
+                flock(file, LOCK_UN)
+                stranger = Holder(process: other)
+            } else if errno != EWOULDBLOCK {
+                continue
+            } else {
+                stranger = holders(of: status).subtracting([getpid()]).min().map(Holder.init)
+            }
+            do throws(CommandError) { try wait(stranger) } catch {
+                close(file)
+                throw error
+            }
+            // Two that look for each other at once must not do so again.
+            usleep(UInt32.random(in: pause / 2...pause))
+            pause = min(pause * 2, longestWait)
+            errno = EWOULDBLOCK
+        }
+    }
+
+    private static func unusable(_ path: String, _ error: Int32) -> CommandError {
+        .unable("cannot lock `\(path)`: \(SystemError(error).words); copy it to a file system that has locks")
+    }
+
+    /// Finds the holders in the kernel's list of locks, by the inode of the file. The list has the device too, but on
+    /// some file systems (btrfs, overlayfs) not as `stat` reports it. A file of another device with this inode may
+    /// therefore match.
+    private static func holders(of file: stat) -> Set<Int32> {
+        let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
+        guard locks >= 0 else { return [] }
+        defer { close(locks) }
+        guard let list = try? WholeFile.read(locks) else { return [] }
+        var holders: Set<Int32> = []
+        for line in list.split(separator: UInt8(ascii: "\n")) {
+            // 1: FLOCK ADVISORY WRITE 4711 fe:01:52438 0 EOF
+            let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
+            guard fields.count > 5, fields[1] == "FLOCK", let pid = Int32(fields[4]), pid > 0,
+                let inode = fields[5].split(separator: ":").last.flatMap({ UInt64($0) }), inode == file.st_ino
+            else { continue }
+            holders.insert(pid)
+        }
+        return holders
+    }
+
+    /// True if an inherited descriptor has the lock: for that one, taking it again succeeds.
+    private static func callerHasLock(of file: stat, beside own: Int32) -> Bool {
+        guard let folder = opendir("/proc/self/fd") else { return false }
+        defer { closedir(folder) }
+        while let entry = try? FolderEntry.next(in: folder) {
+            var status = stat()
+            guard let number = Int32(String(cString: entry.name)), number != own, fstat(number, &status) == 0,
+                status.st_dev == file.st_dev, status.st_ino == file.st_ino
+            else { continue }
+            if flock(number, LOCK_EX | LOCK_NB) == 0 { return true }
+        }
+        return false
+    }
+}
