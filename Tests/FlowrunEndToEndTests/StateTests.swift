@@ -83,6 +83,13 @@ struct StateTests {
         try await first.finish().expect(exit: 0)
     }
 
+    @Test func `a first step may remove the state folder`() async throws {
+        for _ in 0..<20 {
+            let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'rm -rf .flowrun' } }\n")
+            try await test.run("workflow.yml", "--log", "quiet").expect(exit: 0, stderr: "")
+        }
+    }
+
     @Test func `two files side by side run at the same time, also one inside a step of the other`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: '\"$FLOWRUN\" other.yml' } }\n", files: ["other.yml": Self.good])

@@ -119,7 +119,7 @@ final class RunFiles {
         for entry in lock.others where entry.isLeftover { try Self.sweep(entry, in: directory, lock) }
         let digests = plan.claimDigests
         claimCount = digests.count / 8
-        holder.isWaiting = lock.others.contains(where: \.isLive)
+        for entry in lock.others where entry.isLive { holder.isWaiting = true }
         isEntered = lock.enter(&holder, claims: digests)
         lock.letOthersIn()
         guard holder.isWaiting else { return }

@@ -90,22 +90,31 @@ final class RunLock: Sendable {
     deinit { close(descriptor) }
 
     /// The newest run that is over, apart from those that ran inside of others; nil if there was none.
-    var previous: Holder? { Self.newest(of: others.filter { !$0.isLive }) }
+    var previous: Holder? { Self.newest(of: others) { !$0.isLive } }
 
-    private static func newest(of entries: [Entry]) -> Holder? {
-        entries.filter { $0.holder.parent == nil && !$0.holder.isWaiting }.map(\.holder).max { $0.number < $1.number }
+    // Loops without key paths and closures in between, which every start would pay for.
+    private static func newest(of entries: [Entry], where isWanted: (Entry) -> Bool = { _ in true }) -> Holder? {
+        var newest: Holder?
+        for entry in entries where entry.holder.parent == nil && !entry.holder.isWaiting && isWanted(entry) {
+            if newest == nil || newest!.number < entry.holder.number { newest = entry.holder }
+        }
+        return newest
     }
 
     /// Writes the run into its slot, with the digests of its claims. Returns false if that fails, as when no file may
     /// grow. Must be called before `letOthersIn`.
     @discardableResult
     func enter(_ holder: inout Holder, claims: [UInt8] = []) -> Bool {
-        holder.number = 1 + (others.map(\.holder.number).max() ?? 0)
+        holder.number = 1
         holder.process = getpid()
-        // Alone, this run is the first again: everything that others left has been swept.
-        if slot == 0, others.contains(where: { $0.slot > 0 }), !others.contains(where: \.isLocked) {
-            ftruncate(descriptor, Self.slotSize)
+        var (areBehind, areAlive) = (false, false)
+        for entry in others {
+            holder.number = max(holder.number, entry.holder.number + 1)
+            if entry.slot > 0 { areBehind = true }
+            if entry.isLocked { areAlive = true }
         }
+        // Alone, this run is the first again: everything that others left has been swept.
+        if slot == 0, areBehind, !areAlive { ftruncate(descriptor, Self.slotSize) }
         let bytes = Self.line(holder) + Self.secondLine(holder, claimCount: claims.count / 8) + claims
         return pwrite(descriptor, bytes, bytes.count, start) == bytes.count
     }

@@ -80,6 +80,7 @@ final class StepAttempt {
     var hasProcess: Bool { life.hasProcess }
     /// True once this attempt or an earlier one has had a process.
     var hadProcess: Bool { lastStarted > 0 }
+    private var isLent: Bool { !parts.context.control.loans.isEmpty && parts.context.control.lends(row, of: plan) }
 
     /// nil if it has no process.
     var pid: Int32? { process?.pid }
@@ -124,9 +125,9 @@ final class StepAttempt {
 
     /// Ends an attempt that is never to begin.
     func giveUp() { handle(.settled) }
-
     func freeze() { process?.freeze() }
     func thaw() { process?.thaw() }
+
     private func handle(_ input: Attempt.Input) {
         let actions = life.handle(input)
         if actions.contains(.reportDelay) { parts.loop.send(.delayed(id)) }
@@ -201,7 +202,6 @@ extension StepAttempt: Starter {
     }
 
     func startIsRefused() { handle(.refused) }
-
     func startHasFailed(_ error: SpawnError) {
         fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
     }
@@ -239,7 +239,7 @@ extension StepAttempt: Starter {
     }
 
     private func tryLaunch() -> SpawnError? {
-        guard !parts.context.control.isPaused, !parts.context.control.lends(row, of: plan) else {
+        if parts.context.control.isPaused || isLent {
             handle(.paused)
             return nil
         }

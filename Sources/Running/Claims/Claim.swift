@@ -66,8 +66,7 @@ extension Plan {
     package var claimDigests: [UInt8] {
         var bytes: [UInt8] = []
         forEachClaim { kind, name in
-            let digest = Claim.digest(kind, name)
-            for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: digest >> UInt64(shift * 8))) }
+            withUnsafeBytes(of: Claim.digest(kind, name).littleEndian) { bytes.append(contentsOf: $0) }
         }
         return bytes
     }

@@ -54,7 +54,6 @@ struct ControlState {
 
     /// True if a row is lent, by its own claim or by a lock that it or a group around it names. O(depth).
     func lends(_ row: PlanIndex, of plan: Plan) -> Bool {
-        guard !loans.isEmpty else { return false }
         let claims = plan.claims(around: row)
         return loans.values.contains { !$0.isDisjoint(with: claims) }
     }
