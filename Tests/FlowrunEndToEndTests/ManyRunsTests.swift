@@ -193,6 +193,21 @@ import Testing
         results.first { !$0.stdout.contains("exit 75") }?.expect(exit: 0)
     }
 
+    @Test(arguments: [["workflow.yml", "--state-dir", "elsewhere"], ["link.yml"]])
+    func `a run inside does not wait for a run above that cannot see its claims`(words: [String]) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: 'ln workflow.yml link.yml; "$FLOWRUN" \(words.joined(separator: " ")) b' }
+              b: { run: 'echo > ran' }
+            """)
+        let result = try await test.run("workflow.yml", "a", environment: Self.flowrun)
+        result.expect(exit: 1)
+        result.expect(stdout: "cannot wait inside of a step: ", "is being run under another name", "exit 75")
+        #expect(!test.exists("ran"))
+    }
+
     @Test func `what a killed run has is free once everything that it left is gone`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: 'mkdir held || exit 9; echo x >> ups; read _ < go; rmdir held' } }\n")

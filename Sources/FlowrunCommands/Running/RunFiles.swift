@@ -60,11 +60,12 @@ final class RunFiles {
                 holder?.isFlowrun == false
                 ? "`\(request.file)` is locked by another program\(by)"
                 : "`\(request.file)` is being run under another name or with another state directory\(by)"
-            guard !request.mayWait else {
-                if looks == Self.strangersLooks + 1 { StandardStream.error.say("waiting: \(words)") }
-                return
+            guard request.mayWait else { throw CommandError(.inUse, ["cannot wait: \(words): --no-wait"]) }
+            // It may be a run above, or what that was started by.
+            guard request.options.runsAbove.isEmpty else {
+                throw CommandError(.inUse, ["cannot wait inside of a step: \(words)"])
             }
-            throw CommandError(.inUse, ["cannot wait: \(words): --no-wait"])
+            if looks == Self.strangersLooks + 1 { StandardStream.error.say("waiting: \(words)") }
         }
     }
 
