@@ -120,7 +120,7 @@ struct RunHistory {
             var damage: (PastRun, JournalDamage)?
             for (past, isOther) in Self.inOrder(chain, others) {
                 guard let journal = try past.journal() else { continue }
-                if !isOther { record.beginRun() }
+                record.beginRun(isOther: isOther)
                 while journal.next({ event in
                     if isOther { return record.noteHook(event.kind) }
                     guard case .stepOutput(let output) = event.kind else { return record.note(event.kind) }

@@ -50,19 +50,30 @@ package struct StepStarted: RecordFields, Sendable {
 }
 
 extension StepStarted.Command {
+    private var arguments: [String]? { if case .arguments(let words) = self { words } else { nil } }
+    private var script: String? { if case .script(let text) = self { text } else { nil } }
+
+    private init?(arguments: [String]?, script: String?) {
+        guard let command = arguments.map(Self.arguments) ?? script.map(Self.script) else { return nil }
+        self = command
+    }
+
     /// Visits the fields of a process and its command.
     mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor, _ pid: inout Int32) {
         visitor.field("pid", &pid, FieldRule("process id", least: 1))
-        var words: [String]?
-        var script: String?
-        switch self {
-        case .arguments(let arguments): words = arguments
-        case .script(let text): script = text
-        }
+        var (words, text) = (arguments, script)
         visitor.field("argv", &words, "the command where `run` is a list, otherwise null")
-        visitor.field("script", &script, "the script where `run` is a text, otherwise null")
+        visitor.field("script", &text, "the script where `run` is a text, otherwise null")
         guard Visitor.isReader else { return }
-        if let words { self = .arguments(words) } else if let script { self = .script(script) } else { visitor.fail() }
+        if let read = Self(arguments: words, script: text) { self = read } else { visitor.fail() }
+    }
+
+    /// Visits the fields of a command that only the journal has.
+    static func kept<Visitor: RecordVisitor & ~Copyable>(_ command: inout Self?, _ visitor: inout Visitor) {
+        var (words, text) = (command?.arguments, command?.script)
+        visitor.kept("argv", &words)
+        visitor.kept("script", &text)
+        if Visitor.isReader { command = Self(arguments: words, script: text) }
     }
 }
 
@@ -181,6 +192,9 @@ package struct Undoing: RecordFields, Sendable, Hashable {
     package var body = ""
     /// Ids relative to the body, as in `undoes`; nil for the whole body.
     package var members: [String]?
+    /// The command of the step, by which a resume knows whether the file still has the same hook. It is not left to
+    /// `StepStarted`, because a kill may come before that is recorded. Not in the log.
+    package var command: StepStarted.Command?
 
     package init() {}
 
@@ -194,6 +208,7 @@ package struct Undoing: RecordFields, Sendable, Hashable {
         visitor.field("body", &body, "id of the group that the hook belongs to; empty for the run")
         visitor.field(
             "undoes", &members, "members of that group, as `undoes` in the file says; null for all of them")
+        StepStarted.Command.kept(&command, &visitor)
     }
 }
 

@@ -290,7 +290,8 @@ extension StepAttempt: Starter {
     private func writeAhead() {
         guard !isWrittenAhead else { return }
         isWrittenAhead = true
-        if number == 1, let undoing = plan.undoing(by: row) {
+        if number == 1, var undoing = plan.undoing(by: row) {
+            undoing.command = launch?.command(in: parts.context)
             record(.stepUndoes(step: step, undoing))
         } else if !plan.followsOthers(row), round ?? 0 == 0, parts.resumption?.past.steps[step] == nil {
             return

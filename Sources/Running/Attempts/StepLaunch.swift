@@ -26,6 +26,9 @@ struct StepLaunch {
                 number: number, round: round, outputFile: files.output, scriptFile: files.script, isRead: isRead))
     }
 
+    /// Returns the words of its command as the journal has them.
+    func command(in context: RunContext) -> StepStarted.Command { context.options.secrets.masked(words) }
+
     /// Returns the event of its start.
     func event(for row: PlanIndex, attempt number: Int, pid: Int32, in context: RunContext) -> RunEvent.Kind {
         let secrets = context.options.secrets
@@ -34,7 +37,7 @@ struct StepLaunch {
                 start.step = context.plan.nodes[row].id
                 start.attempt = number
                 start.pid = pid
-                start.command = secrets.masked(words)
+                start.command = command(in: context)
                 start.line = context.plan.line(of: row)
                 start.item = context.plan.loopItem(of: row).map(secrets.masked)
                 start.view = context.plan.logView(of: row).map(OutputView.init)

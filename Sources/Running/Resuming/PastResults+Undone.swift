@@ -11,7 +11,7 @@ extension PastResults {
         let definitions = workflow.hookSteps
         for start in hooks {
             var undoing = start.undoing
-            if let step = definitions[start.step.withoutInstances], let command = start.command,
+            if let step = definitions[start.step.withoutInstances], let command = start.undoing.command,
                 workflow.hasCommand(command, step),
                 let declared = workflow.undoing(by: step)
             {

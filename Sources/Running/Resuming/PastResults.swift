@@ -35,10 +35,10 @@ package struct PastResults: Sendable {
     /// A step of a hook that started, or was about to.
     struct HookStart: Sendable {
         let step: String
-        /// nil if a kill came before it was recorded.
-        let command: StepStarted.Command?
         let undoing: Undoing
         let moment: Int
+        /// False if it is not recorded that a process existed: a kill came first, or there was none.
+        fileprivate(set) var hasProcess = false
     }
 
     package let run: String
@@ -131,10 +131,12 @@ package struct PastRecord {
 
     package init(outputReads: Set<String>) { self.outputReads = outputReads }
 
-    /// Starts the events of the next run.
-    package mutating func beginRun() {
-        runCount += 1
+    /// Starts the events of the next run. Those of one outside the chain, such as one with other targets, go to
+    /// `noteHook`.
+    package mutating func beginRun(isOther: Bool = false) {
         runStart = moment
+        guard !isOther else { return }
+        runCount += 1
         failures = [:]
     }
 
@@ -144,8 +146,7 @@ package struct PastRecord {
         moment += 1
         switch event {
         case .stepUndoes(let step, let undoing):
-            hooks[step, default: []].append(
-                PastResults.HookStart(step: step, command: nil, undoing: undoing, moment: moment))
+            hooks[step, default: []].append(PastResults.HookStart(step: step, undoing: undoing, moment: moment))
         case .stepRerun(let rerun):
             if rerun.reason == .outcome, let known = steps[rerun.step], known.isTolerated {
                 failures[rerun.step] = known
@@ -153,7 +154,7 @@ package struct PastRecord {
             noteStart(of: rerun.step)
         case .stepStarted(let step):
             noteOutput(of: step.step, Output())
-            guard hooks[step.step] == nil else { return noteCommand(step.command, ofHook: step.step) }
+            guard hooks[step.step] == nil else { return noteProcess(ofHook: step.step) }
             noteStart(of: step.step)
         case .stepFinished(let step):
             if hooks[step.step] != nil {
@@ -186,7 +187,7 @@ package struct PastRecord {
         outputs[step]?.add(output.bytes, read, loss: output.stream == .stdout ? loss : loss ?? .unknown)
     }
 
-    /// Notes an event of a run outside the chain, such as one with other targets: only the starts of its hooks count.
+    /// Notes an event of a run outside the chain: only the starts of its hooks count.
     package mutating func noteHook(_ event: RunEvent.Kind) {
         switch event {
         case .stepUndoes: note(event)
@@ -241,18 +242,18 @@ package struct PastRecord {
         steps[step] = known
     }
 
-    private mutating func noteCommand(_ command: StepStarted.Command, ofHook step: String) {
-        guard var starts = hooks[step], let start = starts.popLast(), start.command == nil else { return }
+    private mutating func noteProcess(ofHook step: String) {
+        guard var starts = hooks[step], var start = starts.popLast(), !start.hasProcess else { return }
+        start.hasProcess = true
         // A hook that starts in each run is kept once.
-        if let before = starts.last, before.undoing == start.undoing, before.command == command { starts.removeLast() }
-        starts.append(
-            PastResults.HookStart(step: step, command: command, undoing: start.undoing, moment: start.moment))
+        if let before = starts.last, before.undoing == start.undoing { starts.removeLast() }
+        starts.append(start)
         hooks[step] = starts
     }
 
     /// Removes the start of a hook for which the machine had no process.
     private mutating func noteEnd(ofHook step: StepFinished) {
-        guard step.attempt == 0, let start = hooks[step.step]?.last, start.command == nil, start.moment > runStart
+        guard step.attempt == 0, let start = hooks[step.step]?.last, !start.hasProcess, start.moment > runStart
         else { return }
         hooks[step.step]?.removeLast()
     }
