@@ -322,6 +322,33 @@ struct JournalTests {
         #expect(kept.count { $0.contains("other.yml") } == 1)
     }
 
+    @Test func `a run whose hook has undone something is kept as long as what it has undone`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              release:
+                steps: { deploy: { run: ":" }, verify: { needs: [deploy], run: test ! -e bad } }
+                on-failure: { back: { run: ":" } }
+              last: { run: test -e ok }
+              other: { steps: { one: { run: ":" } }, finally: { tell: { run: ":" } } }
+            """)
+        try await test.run("workflow.yml", "--log", "quiet").expect(exit: 1)
+        try test.write("", to: "bad")
+        for _ in 1...2 { try await test.run("workflow.yml", "release", "--log", "quiet").expect(exit: 1) }
+        try FileManager.default.removeItem(atPath: test.path("bad"))
+        let script = #"for i in $(seq 60); do "$0" workflow.yml other --log quiet || exit 1; done"#
+        try await test.start([], launcher: ["bash", "-c", script]).finish().expect(exit: 0)
+        // The hook of the others starts in each of them, so that only the last has to be kept for it.
+        let kept = try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/runs"))
+        #expect((22...37).contains(kept.count))
+        try test.write("", to: "ok")
+        let result = try await test.runLogged("--resume")
+        result.expect(exit: 0)
+        let decisions = try result.log().decisions
+        #expect(decisions["release.deploy"] == "undone" && decisions["release.verify"] == "undone")
+    }
+
     @Test func `large runs of another workflow leave the last run of each one, with what that rests on`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: seq 3000000 } }\n",

@@ -102,6 +102,9 @@ struct PastRun: Sendable {
         JournalDurations.read(in: folder.descriptor, note)
     }
 
+    /// Returns the starts of its hooks; nil if the journal was changed or cannot be read.
+    func hookStarts() -> Set<JournalHooks.Start>? { JournalHooks.read(in: folder.descriptor) }
+
     /// Truncates its journal to the last whole record.
     func recover() throws(SystemError) { try JournalRecovery.recover(in: folder.descriptor) }
 

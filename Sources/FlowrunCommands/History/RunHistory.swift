@@ -164,8 +164,9 @@ struct RunHistory {
     }
 
     /// Removes the oldest runs if a workflow has too many, or if all are too large together. Never removes a live
-    /// run, one with which a resume of the whole workflow would begin, or one of the last runs of a part.
-    /// `outputSize` is the size of the files that the calling run has written beside its journal.
+    /// run, one with which a resume of the whole workflow would begin, or one of the last runs of a part, nor one
+    /// whose hooks may have undone results of these. `outputSize` is the size of the files that the calling run has
+    /// written beside its journal.
     func removeOldRuns(outputSize: Int) {
         let count = directory.runCount
         let isDue = count > Self.runsKept && count % Self.sweepInterval == 0
@@ -175,16 +176,54 @@ struct RunHistory {
         var size = 0
         // Keeps each run with which a resume may begin, and those on which it builds.
         var needed: Set<String> = []
-        for run in (try? runs()) ?? [] {
+        // By workflow, the first of these.
+        var first: [String?: PastRun] = [:]
+        var over: [Int] = []
+        let runs = (try? runs()) ?? []
+        for (index, run) in runs.enumerated() {
             let (workflow, chosen) = (run.header.workflow, Set(run.header.targets))
             counts[workflow, default: 0] += 1
             let count = counts[workflow, default: 0]
             let isLast = run.header.parent == nil && targets[workflow, default: []].insert(chosen).inserted
             let isNeeded = needed.contains(run.run) || isLast && (chosen.isEmpty || count <= Self.runsKept)
-            if isNeeded, let base = run.base { needed.insert(base) }
+            if isNeeded {
+                first[workflow] = run
+                if let base = run.base { needed.insert(base) }
+            }
             if run.isHeld { continue }
             let isOver = !isNeeded && (count > Self.runsKept || size > Self.sizeKept)
-            if isOver { directory.removeRun(run.run, reusing: JournalWriter.fileName) } else { size += run.size }
+            if isOver { over.append(index) } else { size += run.size }
+        }
+        var starts = HookStarts()
+        for index in over {
+            let run = runs[index]
+            let isAfterNeeded = first[run.header.workflow].map { $0.began(before: run) } ?? false
+            if isAfterNeeded, starts.areLast(in: run, since: runs[..<index]) { continue }
+            directory.removeRun(run.run, reusing: JournalWriter.fileName)
+        }
+    }
+
+    /// The starts of hooks in runs, each journal read once.
+    private struct HookStarts {
+        private var known: [String: Set<JournalHooks.Start>?] = [:]
+
+        /// Returns true if hooks of a run have started that have not started in the same way in any of the later
+        /// runs, the last one first, or if that is unknown.
+        mutating func areLast(in run: PastRun, since later: ArraySlice<PastRun>) -> Bool {
+            guard var starts = self[run] else { return true }
+            for next in later.reversed() where !starts.isEmpty && next.header.workflow == run.header.workflow {
+                starts.subtract(self[next] ?? [])
+            }
+            return !starts.isEmpty
+        }
+
+        private subscript(_ run: PastRun) -> Set<JournalHooks.Start>? {
+            mutating get {
+                if let known = known[run.run] { return known }
+                let starts = run.hookStarts()
+                known.updateValue(starts, forKey: run.run)
+                return starts
+            }
         }
     }
 }

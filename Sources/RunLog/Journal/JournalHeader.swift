@@ -82,12 +82,6 @@ extension RecordVisitor where Self: ~Copyable {
 
 /// Reads the durations of a run's steps from its journal and skips the rest of each record.
 package enum JournalDurations {
-    /// `"event":"step.finished",` from its `v` on: that letter hardly occurs earlier in a record, so `memchr` finds
-    /// it at once.
-    private static let event: StaticString = #"vent":"step.finished","#
-    /// The length of the part of a record that has its event, in bytes.
-    private static let headSize = 256
-
     /// Reports the steps that have succeeded, in the order of their ends, up to the first record that is not whole;
     /// none if there is no journal.
     package static func read(in folder: Int32, _ note: (_ step: String, Duration) -> Void) {
@@ -100,7 +94,7 @@ package enum JournalDurations {
 
     /// Returns nil unless the record is the end of a step that has succeeded.
     private static func end(_ record: UnsafeRawBufferPointer) -> (step: String, Duration)? {
-        guard let rest = fields(ofEnd: record) else { return nil }
+        guard let rest = JournalEventName.finished.fields(in: record) else { return nil }
         var (step, duration): (String?, Duration?) = (nil, nil)
         var isSuccess = false
         JSONText.forEachField(in: rest) { name, value in
@@ -119,10 +113,66 @@ package enum JournalDurations {
         return (step, duration)
     }
 
-    /// Returns the fields after the event of a step's end; nil for other records.
-    private static func fields(ofEnd record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+}
+
+/// Reads the starts of hooks from a run's journal and skips all other records.
+package enum JournalHooks {
+    /// The start of a step in a hook. Of two that are equal, a resume needs only the last.
+    package struct Start: Sendable, Hashable {
+        let step: String
+        let undoing: Undoing
+    }
+
+    /// Returns all starts with a process, and those of which a kill leaves that open; nil if the journal was changed
+    /// or cannot be read.
+    package static func read(in folder: Int32) -> Set<Start>? {
+        let file = JournalLines.open(in: folder)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var lines = JournalLines(file)
+        var starts: Set<Start> = []
+        /// By step: those whose process is not recorded yet, which is hardly ever more than the last record.
+        var open: [String: Undoing] = [:]
+        while let event = lines.next({ record in
+            let isWanted = !open.isEmpty || JournalEventName.undoes.fields(in: record) != nil
+            return isWanted ? JSONObject(record).flatMap { RunEvent($0) } : nil
+        }) {
+            switch event.kind {
+            case .stepUndoes(let step, let undoing): open[step] = undoing
+            case .stepStarted(let start):
+                if let undoing = open.removeValue(forKey: start.step) {
+                    starts.insert(Start(step: start.step, undoing: undoing))
+                }
+            case .stepFinished(let end) where end.attempt == 0: open[end.step] = nil
+            default: break
+            }
+        }
+        guard lines.damage == nil, lines.skipped == nil, lines.failure == nil else { return nil }
+        return starts.union(open.map { Start(step: $0.key, undoing: $0.value) })
+    }
+}
+
+/// The event of a record, by which other records are skipped before they are parsed.
+private enum JournalEventName {
+    case finished, undoes
+
+    /// The length of the part of a record that has its event, in bytes.
+    private static let headSize = 256
+
+    /// `"event":"step.finished",` from its `v` on: that letter hardly occurs earlier in a record, so `memchr` finds
+    /// it at once.
+    private var event: StaticString {
+        switch self {
+        case .finished: #"vent":"step.finished","#
+        case .undoes: #"vent":"step.undoes","#
+        }
+    }
+
+    /// Returns the fields after this event; nil for records of other events.
+    func fields(in record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let event = event
         let letter = Int32(event.utf8Start[0])
-        var rest = UnsafeRawBufferPointer(rebasing: record.prefix(headSize))
+        var rest = UnsafeRawBufferPointer(rebasing: record.prefix(Self.headSize))
         while let start = rest.baseAddress, let found = memchr(start, letter, rest.count) {
             let place = UnsafeRawPointer(found) - start
             guard rest.count - place >= event.utf8CodeUnitCount else { return nil }
