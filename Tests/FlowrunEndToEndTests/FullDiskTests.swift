@@ -25,6 +25,37 @@ struct FullDiskTests {
         result.expect(exit: 0)
         #expect(result.stdout.contains("8 of 8"))
     }
+
+    /// The run may write no file that is longer than 4 KiB, so its journal ends before the second step.
+    @Test(arguments: [("", 2), ("undoes: [], ", 1)])
+    func `a hook that no record has counts as undoing what is known, unless it undoes nothing`(
+        undoes: String, count: Int
+    ) async throws {
+        let long = String(repeating: "x", count: 8000)
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              deploy: { run: echo >> ran }
+              verify: { needs: [deploy], run: "test -e ok # \(long)" }
+            finally: { back: { \(undoes)run: echo >> hooks } }
+            """)
+        let limit = #"ulimit -f 4; exec "$0" "$@""#
+        let failed = try await test.run("workflow.yml", "--log", "quiet", launcher: ["bash", "-c", limit])
+        failed.expect(exit: 125)
+        failed.expect(stderr: "the journal is incomplete")
+        #expect(try test.contents(of: "hooks") == "\n" && test.contents(of: "ran") == "\n")
+        try test.write("", to: "ok")
+        let resumed = try await test.runLogged("--resume")
+        resumed.expect(exit: 0)
+        #expect(try test.contents(of: "ran") == String(repeating: "\n", count: count))
+        let words = "could not be written when a hook started, which may have undone results: everything runs"
+        #expect((resumed.stderr + resumed.stdout).contains(words) == undoes.isEmpty)
+        // The results of the new run count.
+        let again = try await test.runLogged("--resume", "--from", "verify")
+        again.expect(exit: 0)
+        #expect(try again.log().decisions["deploy"] == (undoes.isEmpty ? "undone" : "restored"))
+    }
 }
 
 /// How much of the output is kept.

@@ -91,6 +91,11 @@ struct PastRun: Sendable {
             + "`\(folder.path)/\(JournalWriter.fileName)`)"
     }
 
+    /// Describes a journal that could not be written any more when a hook started.
+    var wordsOfLostHooks: String {
+        "the journal of the run `\(run)` could not be written when a hook started, which may have undone results"
+    }
+
     func unreadable(_ error: SystemError) -> CommandError { Self.unreadable(run, error) }
 
     static func unreadable(_ run: String, _ error: SystemError) -> CommandError {
@@ -102,7 +107,7 @@ struct PastRun: Sendable {
         JournalDurations.read(in: folder.descriptor, note)
     }
 
-    /// Returns the starts of its hooks; nil if the journal was changed or cannot be read.
+    /// Returns the starts of its hooks; nil if the journal does not have all, was changed or cannot be read.
     func hookStarts() -> Set<JournalHooks.Start>? { JournalHooks.read(in: folder.descriptor) }
 
     /// Truncates its journal to the last whole record.
@@ -183,7 +188,7 @@ extension ResumedRun {
         let results = try history.results(of: past, outputReads: request.outputReads) { run, place in
             isWhole = run.run != past.run
             damage =
-                run.words(of: place)
+                (place.map(run.words) ?? run.wordsOfLostHooks)
                 + (isWhole ? ": what only it and earlier runs know of runs again" : ": everything runs")
         }
         // Nothing of the damaged run is restored, so the message names it only once.

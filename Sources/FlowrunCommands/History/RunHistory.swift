@@ -105,19 +105,20 @@ struct RunHistory {
     /// the chain count only for what their hooks have undone. Returns nil if the journal of the run is gone. Throws if
     /// a journal cannot be read: its results might be lost, and their steps run again.
     ///
-    /// If a journal was changed, its run and all earlier ones do not count, because a lost record may have undone
-    /// their results. `note` receives the last such run.
+    /// If a journal was changed, or could not be written when a hook started, its run and all earlier ones do not
+    /// count, because a lost record may have undone their results. `note` receives the last such run, and the place
+    /// of a change.
     ///
     /// `outputReads` as in `PastRecord`. Reads each journal once.
     func results(
-        of last: PastRun, outputReads: Set<String>, noting note: (PastRun, JournalDamage) -> Void
+        of last: PastRun, outputReads: Set<String>, noting note: (PastRun, JournalDamage?) -> Void
     ) throws(CommandError) -> PastResults? {
         let chain = try chain(of: last)
         let others = try runs(beside: chain)
         do throws(SystemError) {
             guard try last.journal() != nil else { return nil }
             var record = PastRecord(outputReads: outputReads)
-            var damage: (PastRun, JournalDamage)?
+            var damage: (PastRun, JournalDamage?)?
             for (past, isOther) in Self.inOrder(chain, others) {
                 guard let journal = try past.journal() else { continue }
                 record.beginRun(isOther: isOther)
@@ -131,9 +132,9 @@ struct RunHistory {
                     record.note(output, read: read, loss: loss)
                 }) {}
                 if let failure = journal.failure { throw failure }
-                if let place = journal.damage {
+                if journal.damage != nil || journal.lacksHooks {
                     record = PastRecord(outputReads: outputReads)
-                    damage = (past, place)
+                    damage = (past, journal.damage)
                 }
             }
             record.end()

@@ -123,8 +123,8 @@ package enum JournalHooks {
         let undoing: Undoing
     }
 
-    /// Returns all starts with a process, and those of which a kill leaves that open; nil if the journal was changed
-    /// or cannot be read.
+    /// Returns all starts with a process, and those of which a kill leaves that open; nil if the journal does not
+    /// have all, was changed or cannot be read.
     package static func read(in folder: Int32) -> Set<Start>? {
         let file = JournalLines.open(in: folder)
         guard file >= 0 else { return nil }
@@ -147,7 +147,9 @@ package enum JournalHooks {
             default: break
             }
         }
-        guard lines.damage == nil, lines.skipped == nil, lines.failure == nil else { return nil }
+        guard lines.damage == nil, lines.skipped == nil, lines.failure == nil, !JournalGap.isMarked(file) else {
+            return nil
+        }
         return starts.union(open.map { Start(step: $0.key, undoing: $0.value) })
     }
 }

@@ -85,6 +85,9 @@ package final class JournalReader: OutputPlaces {
     /// and for a torn end.
     package var damage: JournalDamage? { ownDamage ?? lines.damage }
 
+    /// True if a hook has started that the journal does not have, because it could not be written any more.
+    package var lacksHooks: Bool { JournalGap.isMarked(descriptor) }
+
     /// The size of the records read so far, in bytes; once the last event has been read, the rest of the file is
     /// torn.
     package var validSize: Int { lines.size }

@@ -33,6 +33,8 @@ package final class JournalWriter: Reporter, OutputPlaces {
     /// The latest output events whose bytes are not kept; one record will represent them all.
     private var dropped: DroppedOutput?
     private var size = 0
+    /// True while the buffer has the start of a hook that may undo something.
+    private var hasUndoing = false
     /// By writer, for running attempts that have written something.
     private var outputs: [StepOutput.Writer: KeptOutput] = [:]
     /// True if files were made since the last `fsync` of the folder.
@@ -70,6 +72,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         guard file >= 0 else { throw .last }
         var status = stat()
         if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0, status.st_nlink == 1 {
+            JournalGap.clear(file, status)
             return file
         }
         close(file)
@@ -79,9 +82,15 @@ package final class JournalWriter: Reporter, OutputPlaces {
     package func report(_ event: RunEvent) {
         lastPlace = nil
         whole?.sequence = nil
-        guard failure == nil else { return }
+        guard failure == nil else {
+            if event.kind.undoesSomething { JournalGap.mark(descriptor) }
+            return
+        }
         switch event.kind {
         case .stepOutput(let output): return report(output, event)
+        case .stepUndoes:
+            hasUndoing = hasUndoing || event.kind.undoesSomething
+            append(event)
         // Most have nothing to keep, and binding what is in the event would copy it.
         case .stepFinished where outputs.isEmpty && files.isEmpty && !isDurable: append(event)
         case .stepFinished(let step):
@@ -128,6 +137,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         guard json.count > 0, failure == nil else { return }
         json.withUnsafeBytes { bytes in attempt { () throws(SystemError) in try write(bytes) } }
         json.removeAll()
+        hasUndoing = false
     }
 
     // MARK: Records
@@ -218,7 +228,19 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private func sync() { attempt { () throws(SystemError) in if fdatasync(descriptor) != 0 { throw .last } } }
 
     private func attempt(_ body: () throws(SystemError) -> Void) {
-        do throws(SystemError) { try body() } catch { failure = failure ?? error }
+        do throws(SystemError) {
+            try body()
+        } catch {
+            failure = failure ?? error
+            if hasUndoing { JournalGap.mark(descriptor) }
+        }
+    }
+}
+
+extension RunEvent.Kind {
+    /// True for the start of a hook, unless the hook says that it undoes nothing.
+    fileprivate var undoesSomething: Bool {
+        if case .stepUndoes(_, let undoing) = self { undoing.members != [] } else { false }
     }
 }
 
@@ -236,6 +258,23 @@ extension JSONWriter {
             field("base64", Base64.text(of: bytes))
         }
     }
+}
+
+/// Marks a journal that could not be written any more when a hook started: what the hook has undone is unknown. The
+/// mark is a bit of the file's mode, for which a full disk has room.
+enum JournalGap {
+    private static let mode: mode_t = 0o600
+    private static let bit = S_ISVTX
+
+    static func mark(_ journal: Int32) { fchmod(journal, mode | bit) }
+
+    static func isMarked(_ journal: Int32) -> Bool {
+        var status = stat()
+        return fstat(journal, &status) == 0 && status.st_mode & bit != 0
+    }
+
+    /// Takes the mark from the file of an earlier run, which another one is to use.
+    static func clear(_ journal: Int32, _ status: stat) { if status.st_mode & bit != 0 { fchmod(journal, mode) } }
 }
 
 /// Marks a run as live: a lock on its journal, which is only tested and never waited for.
