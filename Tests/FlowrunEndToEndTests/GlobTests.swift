@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Glibc
 import Testing
 
 /// `glob` and other values that expressions make.
@@ -35,6 +36,50 @@ struct GlobTests {
         let log = try await test.runLogged().log()
         #expect(log.finished("a")?.cause?.message?.hasPrefix("`glob` cannot read `") == true)
         #expect(log.finished("a")?.cause?.kind == "expression")
+    }
+
+    @Test func `a file or folder is there when it is asked for, relative to the folder of the file that asks`()
+        async throws
+    {
+        let test = try FlowrunTest(files: [
+            "in/flow.yml": """
+            version: 1
+            steps:
+              no: { if: "exists('src/b') || exists('src/*') || exists('src/link')", run: 'true' }
+              make: { needs: [no], run: touch src/b }
+              yes: { needs: [make], if: "exists('src/b') && exists('src') && exists('./src/../src/')", run: 'true' }
+              part: { needs: [yes], uses: ./part/p.yml }
+              absolute: { run: [echo, "${{ exists('/dev/null') }}"], outputs: {} }
+            """,
+            "in/part/p.yml": """
+            version: 1
+            steps: { own: { run: [echo, "${{ exists('mine') }} ${{ exists('src') }} ${{ exists('../src') }}"] } }
+            """, "in/src/a": "", "in/part/mine": "",
+        ])
+        _ = test.path("in/src/link").withCString { symlink("nowhere", $0) }
+        let log = try await test.run("in/flow.yml", "--log", "json").log()
+        #expect(log.outcomes["no"] == "skipped")
+        #expect(log.outcomes["yes"] == "success")
+        #expect(log.output(of: "part.own") == "true false true\n")
+        #expect(log.output(of: "absolute") == "true\n")
+    }
+
+    @Test func `texts are taken apart, and numbers make copies`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { hosts: { default: "a.B,c/d" }, n: { type: int, default: 3 } }
+            steps:
+              host: { for-each: "${{ split(params.hosts, ',') }}", run: [echo, "${{ upper(replace(item, '/', '-')) }}"] }
+              shard: { for-each: "${{ range(1, params.n) }}", as: i, run: 'echo "$i"' }
+              tag: { if: "matches(lower(params.hosts), '^a[.]b')", run: 'true' }
+            """)
+        let log = try await test.runLogged().log()
+        #expect(log.output(of: "host[a.B]") == "A.B\n")
+        #expect(log.output(of: "host[c/d]") == "C-D\n")
+        #expect(log.output(of: "shard[1]") + log.output(of: "shard[2]") == "1\n2\n")
+        #expect(log.outcomes["shard[3]"] == nil)
+        #expect(log.outcomes["tag"] == "success")
     }
 
     @Test func `numbers in outputs stay as they are written`() async throws {

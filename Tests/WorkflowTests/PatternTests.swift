@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import Workflow
 
@@ -28,6 +29,50 @@ struct PatternTests {
         #expect(try Pattern(pattern).matches(text) == isMatch)
     }
 
+    private static let classes = [
+        "digit", "lower", "upper", "alpha", "alnum", "xdigit", "punct", "blank", "space", "word", "print", "graph",
+        "cntrl",
+    ]
+
+    /// The classes of POSIX, compared with its definitions for every character of ASCII.
+    @Test(arguments: [
+        ("alpha", "isalpha"), ("alnum", "isalnum"), ("xdigit", "isxdigit"), ("punct", "ispunct"), ("blank", "isblank"),
+        ("print", "isprint"), ("graph", "isgraph"), ("cntrl", "iscntrl"), ("digit", "isdigit"), ("lower", "islower"),
+        ("upper", "isupper"), ("space", "isspace"),
+    ])
+    func `named classes are those of the C library`(name: String, function: String) throws {
+        let isMember: (Int32) -> Int32 =
+            switch function {
+            case "isalpha": isalpha
+            case "isalnum": isalnum
+            case "isxdigit": isxdigit
+            case "ispunct": ispunct
+            case "isblank": isblank
+            case "isprint": isprint
+            case "isgraph": isgraph
+            case "iscntrl": iscntrl
+            case "isdigit": isdigit
+            case "islower": islower
+            case "isupper": isupper
+            default: isspace
+            }
+        let pattern = try Pattern("[[:\(name):]]")
+        for letter in 0..<128 as Range<UInt8> {
+            let text = String(Unicode.Scalar(letter))
+            #expect(pattern.matches(text) == (isMember(Int32(letter)) != 0), "\(letter)")
+        }
+    }
+
+    @Test(arguments: [
+        ("b", "abc", true), ("^b", "abc", false), ("c$", "abc", true), ("", "abc", true), ("", "", true),
+        ("a", "", false),
+        ("b+c", "abbbc", true), ("x|bc", "abcd", true), ("\\bbc", "a bc", true), ("\\bbc", "abc", false),
+        ("(ab)+$", "cabab", true), ("a{3}", "aabaaa", true), ("a{3}", "aabaa", false), ("$", "abc", true),
+    ])
+    func `is found in a part of a text`(pattern: String, text: String, isFound: Bool) throws {
+        #expect(try Pattern(pattern).isFound(in: text) == isFound)
+    }
+
     @Test(arguments: [
         ("^a$", "a", true), ("\\Aa\\z", "a", true), ("a^b", "ab", false), ("(^|-)a", "-a", true),
         ("\\bab\\b", "ab", true),
@@ -54,7 +99,7 @@ struct PatternTests {
         ("(a{1000}){1000}", "it is too large once its repetitions are written out"),
         ("\\q", "`\\q` has no meaning"), ("\\xZZ", "`\\x` and `\\u` take the hexadecimal number of a character"),
         ("(?<a", "the name of a group is not closed with `>`"),
-        ("[[:foo:]]", "a named class is one of [:digit:], [:lower:], [:upper:], [:word:], [:space:]"),
+        ("[[:foo:]]", "a named class is one of \(Self.classes.map { "[:\($0):]" }.joined(separator: ", "))"),
     ])
     func `what is no regular expression is told`(pattern: String, message: String) throws {
         #expect(try #require(throws: PatternError.self) { try Pattern(pattern) }.message == message)

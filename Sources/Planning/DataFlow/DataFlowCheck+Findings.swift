@@ -191,3 +191,42 @@ extension DataFlowCheck {
                     edits: NeedEdits(workflow).adding(id.text, isDone: isDone, to: waiting)))
     }
 }
+
+// Findings about arguments that the file writes out.
+extension DataFlowCheck {
+    mutating func checkFormat(_ arguments: [ExpressionNode]) {
+        guard case .literal(.string(let pattern)) = arguments[0].kind else { return }
+        do throws(FormatPattern.SyntaxError) {
+            _ = try FormatPattern.fill(pattern, with: arguments.dropFirst().map { _ in "" })
+        } catch {
+            report(.valueType, error.message, at: arguments[0].range)
+        }
+    }
+    mutating func checkPattern(_ node: ExpressionNode) {
+        guard case .literal(.string(let text)) = node.kind else { return }
+        do throws(PatternError) {
+            _ = try Pattern(text)
+        } catch {
+            report(
+                .invalidPattern,
+                "\(Phrase.quoted(text)) is not a regular expression that flowrun knows: \(error.message)",
+                at: node.range)
+        }
+    }
+
+    /// Checks a text that is looked for.
+    mutating func checkPart(_ node: ExpressionNode) {
+        guard case .literal(.string("")) = node.kind else { return }
+        report(.valueType, "expected a text of at least one character, found an empty one", at: node.range)
+    }
+
+    mutating func checkCount(_ bounds: [ExpressionNode], at range: SourceRange) {
+        guard case .literal(.int(let start)) = bounds[0].kind, case .literal(.int(let end)) = bounds[1].kind,
+            start < end
+        else { return }
+        let (count, overflow) = end.subtractingReportingOverflow(start)
+        let limit = ExpressionFunction.listLimit
+        guard overflow || count > limit else { return }
+        report(.valueType, "the list would have more than \(limit) elements", at: range)
+    }
+}

@@ -143,11 +143,23 @@ extension DataFlowCheck {
         case .contains:
             checkContains(types, arguments)
             return ValueType(.bool)
-        case .startsWith, .endsWith:
-            for index in arguments.indices { expect(types[index].isText, "a text", types[index], at: arguments[index]) }
+        case .startsWith, .endsWith, .matches, .exists:
+            expectTexts(types, arguments)
+            if function == .matches { checkPattern(arguments[1]) }
             return ValueType(.bool)
+        case .split, .replace, .lower, .upper:
+            expectTexts(types, arguments)
+            if arguments.count > 1 { checkPart(arguments[1]) }
+            return function == .split ? ValueType(.list(ValueType(.string))) : ValueType(.string)
+        case .range:
+            for index in arguments.indices {
+                expect(types[index].isNumber, "a whole number", types[index], at: arguments[index])
+            }
+            checkCount(arguments, at: range)
+            return ValueType(.list(ValueType(.int)))
         case .format:
-            checkFormat(types, arguments)
+            expect(types[0].isText, "a text", types[0], at: arguments[0])
+            checkFormat(arguments)
             return ValueType(.string)
         case .join:
             _ = elements(types[0], at: arguments[0])
@@ -167,11 +179,15 @@ extension DataFlowCheck {
             return .any
         case .toJSON: return ValueType(.string)
         case .hashFiles, .glob:
-            for index in arguments.indices { expect(types[index].isText, "a text", types[index], at: arguments[index]) }
+            expectTexts(types, arguments)
             return function == .glob ? ValueType(.list(ValueType(.string))) : ValueType(.string)
         // Handled above, because only one of its values is evaluated.
         case .if: return .any
         }
+    }
+
+    private mutating func expectTexts(_ types: [ValueType], _ arguments: [ExpressionNode]) {
+        for index in arguments.indices { expect(types[index].isText, "a text", types[index], at: arguments[index]) }
     }
 
     /// `if(condition, value, other)`: one of two values, which may be missing if either may be.
@@ -226,16 +242,6 @@ extension DataFlowCheck {
         }
         expect(types[0].isText, "a list or a text", types[0], at: arguments[0])
         if types[0].isText { expect(types[1].isText, "a text", types[1], at: arguments[1]) }
-    }
-
-    private mutating func checkFormat(_ types: [ValueType], _ arguments: [ExpressionNode]) {
-        expect(types[0].isText, "a text", types[0], at: arguments[0])
-        guard case .literal(.string(let pattern)) = arguments[0].kind else { return }
-        do throws(FormatPattern.SyntaxError) {
-            _ = try FormatPattern.fill(pattern, with: arguments.dropFirst().map { _ in "" })
-        } catch {
-            report(.valueType, error.message, at: arguments[0].range)
-        }
     }
 }
 

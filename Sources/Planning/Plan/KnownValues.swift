@@ -151,6 +151,10 @@ private struct KnownScope: ExpressionScope {
         preconditionFailure("what asks the run has no known value")
     }
 
+    func exists(_ path: String) throws(EvaluationError) -> Bool {
+        preconditionFailure("what asks the run has no known value")
+    }
+
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
         preconditionFailure("what asks the run has no known value")
     }

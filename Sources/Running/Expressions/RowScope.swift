@@ -70,6 +70,11 @@ struct RowScope: ExpressionScope {
         return paths.map { $0.text.hasPrefix("\(folder)/") ? String($0.text.dropFirst(folder.count + 1)) : $0.text }
     }
 
+    func exists(_ path: String) throws(EvaluationError) -> Bool {
+        let path = folder.isEmpty ? path : RelativePath.joined(folder, path)
+        return try answer(to: .exists(path), "exists") == .bool(true)
+    }
+
     func hash(files patterns: [String]) throws(EvaluationError) -> String {
         try answer(to: .hash(Self.paths(patterns, in: folder)), "hashFiles").text
     }

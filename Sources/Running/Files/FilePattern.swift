@@ -88,19 +88,29 @@ struct FilePattern {
         return pattern.withCString { pattern in name.withCString { fnmatch(pattern, $0, flags) == 0 } }
     }
 
+    /// True if a path, which is no pattern, leads to a file or folder of any kind, as `test -e` has it.
+    static func isThere(_ path: String, in folder: String) throws(FileHash.ReadError) -> Bool {
+        let bytes = Array((path.hasPrefix("/") ? path : "\(folder)/\(path)").utf8)
+        // No file has such a name, and the C library would look for its beginning.
+        return bytes.contains(0) ? false : try status(of: bytes) != nil
+    }
+
     /// Returns the kind of the file that a path leads to, links followed. A missing file, or a link that leads
     /// nowhere, is `other`.
     private static func kind(of path: [UInt8]) throws(FileHash.ReadError) -> Kind {
-        var status = stat()
-        guard path.withCString({ stat($0, &status) }) == 0 else {
-            if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return .other }
-            throw FileHash.ReadError(path: path, errno)
-        }
-        switch status.st_mode & S_IFMT {
+        switch try status(of: path).map({ $0.st_mode & S_IFMT }) {
         case S_IFREG: return .file
         case S_IFDIR: return .folder
         default: return .other
         }
+    }
+
+    /// nil for a missing file, and for a link that leads nowhere.
+    private static func status(of path: [UInt8]) throws(FileHash.ReadError) -> stat? {
+        var status = stat()
+        guard path.withCString({ stat($0, &status) }) != 0 else { return status }
+        if [ENOENT, ENOTDIR, ELOOP].contains(errno) { return nil }
+        throw FileHash.ReadError(path: path, errno)
     }
 
     /// Returns the entries of a folder; none if it is not there any more.

@@ -6,10 +6,14 @@ package enum FileQuestion: Hashable, Sendable {
     case hash([String])
     /// The list of files that match.
     case list([String])
+    /// Asks for a file or folder at a path.
+    case exists(String)
 
+    /// The patterns or the path that it names.
     package var patterns: [String] {
         switch self {
         case .hash(let patterns), .list(let patterns): patterns
+        case .exists(let path): [path]
         }
     }
 }
@@ -37,6 +41,7 @@ extension FileQuestion {
                 paths.append(.string(text))
             }
             return .list(paths)
+        case .exists(let path): return .bool(try FilePattern.isThere(path, in: folder))
         }
     }
 }

@@ -45,7 +45,7 @@ extension WorkflowDecoder {
         guard let file = test.file else {
             return .init("let a step run the command and hand on what it found, and read that: `steps.ID.outputs.NAME`")
         }
-        let condition = "hashFiles('\(file)') \(test.isNegated ? "==" : "!=") ''"
+        let condition = "\(test.isNegated ? "!" : "")exists('\(file)')"
         return .init(
             "write `\(condition)`: whether there is such a file", edits: [edit(node, to: Self.quoted(condition))])
     }

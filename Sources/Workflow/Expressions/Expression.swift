@@ -89,19 +89,25 @@ package struct ExpressionNode: Sendable {
 
 /// A function of expressions, by its name in the file.
 package enum ExpressionFunction: String, Sendable, CaseIterable {
-    case contains, startsWith, endsWith, format, join, len, sum, unique, fromJSON, toJSON, hashFiles, glob, `if`
+    case contains, startsWith, endsWith, matches, format, join, split, replace, lower, upper, len, sum, unique, range
+    case fromJSON, toJSON, hashFiles, glob, exists, `if`
     case success, failure, always, cancelled
 
     /// The accepted number of arguments.
     package var arity: ClosedRange<Int> {
         switch self {
-        case .contains, .startsWith, .endsWith, .join: 2...2
+        case .contains, .startsWith, .endsWith, .matches, .join, .split, .range: 2...2
         case .format, .hashFiles, .glob: 1...100
-        case .if: 3...3
-        case .len, .sum, .unique, .fromJSON, .toJSON: 1...1
+        case .if, .replace: 3...3
+        case .len, .sum, .unique, .fromJSON, .toJSON, .lower, .upper, .exists: 1...1
         case .success, .failure, .always, .cancelled: 0...0
         }
     }
+
+    /// The largest size of a text that a function makes, in bytes: nested calls could double it at each level.
+    static let textLimit = 16 << 20
+    /// The largest number of elements in a list that a function makes; as many copies as a fan-out may have.
+    package static let listLimit = 100_000
 
     /// The question about the run that it asks; nil for a function of its arguments.
     package var status: StatusFunction? { StatusFunction(rawValue: rawValue) }
@@ -227,7 +233,7 @@ extension Expression {
         var asks = false
         root.visit { node in
             switch node.kind {
-            case .call(.hashFiles, _), .call(.glob, _): asks = true
+            case .call(.hashFiles, _), .call(.glob, _), .call(.exists, _): asks = true
             default: break
             }
         }

@@ -261,7 +261,10 @@ extension ExpressionParser {
         "hasprefix": "startsWith", "hassuffix": "endsWith", "in": "contains", "printf": "format", "concat": "format",
         "failed": "failure", "succeeded": "success", "canceled": "cancelled", "uniq": "unique", "distinct": "unique",
         "add": "sum", "json": "toJSON", "wildcard": "glob", "fileset": "glob", "files": "glob", "ternary": "if",
-        "iif": "if", "cond": "if", "choose": "if",
+        "iif": "if", "cond": "if", "choose": "if", "lowercase": "lower", "tolower": "lower", "downcase": "lower",
+        "uppercase": "upper", "toupper": "upper", "upcase": "upper", "match": "matches", "regex": "matches",
+        "subst": "replace", "replaceall": "replace", "sub": "replace", "gsub": "replace", "seq": "range",
+        "path_exists": "exists", "fileexists": "exists", "splitlist": "split", "splitlines": "split",
     ]
 
     func unexpected(after value: ExpressionNode) -> ExpressionError {
@@ -360,8 +363,13 @@ extension ExpressionFunction {
         case .contains: "contains(params.list, 'item')"
         case .startsWith: "startsWith(env.REF, 'release/')"
         case .endsWith: "endsWith(params.file, '.zip')"
+        case .matches: "matches(params.tag, '^v[0-9]+$')"
         case .format: "format('{0}-{1}', params.a, params.b)"
         case .join: "join(params.list, ',')"
+        case .split: "split(params.text, ',')"
+        case .replace: "replace(params.text, '/', '-')"
+        case .lower, .upper: "\(rawValue)(params.text)"
+        case .range: "range(0, 3)"
         case .len: "len(params.list)"
         case .sum: "sum(steps.a.outputs.sizes)"
         case .unique: "unique(params.list)"
@@ -369,6 +377,7 @@ extension ExpressionFunction {
         case .toJSON: "toJSON(params.list)"
         case .hashFiles: "hashFiles('src/*.c')"
         case .glob: "glob('src/**/*.c')"
+        case .exists: "exists('go.mod')"
         case .if: "if(params.fast, '-O3', '-O0')"
         case .success, .failure, .always, .cancelled: "\(rawValue)()"
         }

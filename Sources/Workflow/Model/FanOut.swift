@@ -169,6 +169,7 @@ private struct VariableScope: ExpressionScope {
     func status(_ function: StatusFunction) -> Bool { false }
 
     func files(matching patterns: [String]) throws(EvaluationError) -> [String] { throw Self.noFiles }
+    func exists(_ path: String) throws(EvaluationError) -> Bool { throw Self.noFiles }
     func hash(files patterns: [String]) throws(EvaluationError) -> String { throw Self.noFiles }
 
     private static let noFiles = EvaluationError("a `label` reads no files", at: .beginning)

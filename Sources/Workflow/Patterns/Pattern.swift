@@ -1,4 +1,5 @@
-/// The `pattern` of a parameter: a regular expression that has to match a whole text.
+/// A regular expression: the `pattern` of a parameter, which has to match a whole text, or that of `matches`, which may
+/// be found anywhere in one. It reads POSIX extended ones, and what Perl adds to them without a need to backtrack.
 ///
 /// Matching follows all paths through the expression at once (Thompson 1968), so that its time is the length of the
 /// text times the size of the expression: no pattern can be made to backtrack. Features that need backtracking,
@@ -33,13 +34,27 @@ package struct Pattern: Sendable {
     }
 
     /// True if the expression matches the text from its beginning to its end. O(text * expression).
-    package func matches(_ text: String) -> Bool {
+    package func matches(_ text: String) -> Bool { follow(text, isAnywhere: false) }
+
+    /// The largest length of a text times the number of instructions: a second of work at the very worst.
+    private static let workLimit = 1 << 27
+
+    /// True if the expression matches a part of the text. Throws if that might take too long. O(text * expression).
+    package func isFound(in text: String) throws(PatternError) -> Bool {
+        let (size, limit) = (text.utf8.count, Self.workLimit / program.count)
+        guard size <= limit else {
+            throw PatternError(message: "the text is too long for it: \(size) bytes, at most \(limit)")
+        }
+        return follow(text, isAnywhere: true)
+    }
+
+    private func follow(_ text: String, isAnywhere: Bool) -> Bool {
         var states = States(program)
         var scalars = text.unicodeScalars.makeIterator()
         var next = scalars.next()
         states.enter(0, after: nil, before: next)
         while let letter = next {
-            if states.current.isEmpty { return false }
+            if isAnywhere ? states.isAccepting : states.current.isEmpty { return isAnywhere }
             next = scalars.next()
             states.step(after: letter, before: next) { instruction in
                 switch instruction {
@@ -48,8 +63,9 @@ package struct Pattern: Sendable {
                 case .assertion, .jump, .split, .accept: false
                 }
             }
+            if isAnywhere { states.enter(0, after: letter, before: next) }
         }
-        return states.current.contains { if case .accept = program[$0] { true } else { false } }
+        return states.isAccepting
     }
 
     /// The places in the program that a match may have reached.
@@ -61,6 +77,8 @@ package struct Pattern: Sendable {
         private var entered: [Int]
         private var number = 1
         private var pending: [Int] = []
+
+        var isAccepting: Bool { current.contains { if case .accept = program[$0] { true } else { false } } }
 
         init(_ program: [Instruction]) {
             self.program = program

@@ -196,8 +196,8 @@ struct PatternParser {
         repeat {
             guard let letter = next else { throw PatternError(message: "`[` is not closed") }
             index += 1
-            if letter == "[", let part = try namedClass() {
-                set.parts.append(part)
+            if letter == "[", let parts = try namedClass() {
+                set.parts += parts
                 continue
             }
             guard let first = letter == "\\" ? try escapedLetter(into: &set) : letter else { continue }
@@ -218,16 +218,23 @@ struct PatternParser {
     }
 
     /// Reads `[:alpha:]` and the like, after the first bracket; nil if it is not one.
-    private mutating func namedClass() throws(PatternError) -> ScalarSet.Part? {
+    private mutating func namedClass() throws(PatternError) -> [ScalarSet.Part]? {
         guard take(":") else { return nil }
-        for (name, part) in Self.namedClasses where take(name + ":]") { return part }
+        for (name, parts) in Self.namedClasses where take(name + ":]") { return parts }
         throw PatternError(
             message: "a named class is one of \(Self.namedClasses.map { "[:\($0.name):]" }.joined(separator: ", "))")
     }
 
-    private static let namedClasses: [(name: String, part: ScalarSet.Part)] = [
-        ("digit", .range("0"..."9")), ("lower", .range("a"..."z")), ("upper", .range("A"..."Z")), ("word", .words),
-        ("space", .blanks),
+    private static let (digit, lower, upper) = (
+        ScalarSet.Part.range("0"..."9"), ScalarSet.Part.range("a"..."z"), ScalarSet.Part.range("A"..."Z")
+    )
+    private static let namedClasses: [(name: String, parts: [ScalarSet.Part])] = [
+        ("digit", [digit]), ("lower", [lower]), ("upper", [upper]), ("alpha", [lower, upper]),
+        ("alnum", [digit, lower, upper]), ("xdigit", [digit, .range("a"..."f"), .range("A"..."F")]),
+        ("punct", [.range("!"..."/"), .range(":"..."@"), .range("["..."`"), .range("{"..."~")]),
+        ("blank", [.range(" "..." "), .range("\t"..."\t")]), ("space", [.blanks]), ("word", [.words]),
+        ("print", [.range(" "..."~")]), ("graph", [.range("!"..."~")]),
+        ("cntrl", [.range("\0"..."\u{1F}"), .range("\u{7F}"..."\u{7F}")]),
     ]
 
     /// Returns the letter that an escape in a class means; nil if it means a class, which is then in the set.

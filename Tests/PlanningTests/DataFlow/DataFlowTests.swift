@@ -131,6 +131,9 @@ struct `What a step reads` {
         "format('{0}', steps.maybe.outputs.v ?? 3)", "if(params.flag, 1, 'x')", "if(params.flag, 1, 2) > params.count",
         "if(params.flag, params.list, [])", "if(params.flag, steps.maybe.outputs.v, 'x') ?? 'y'",
         "glob('*.c', params.text)[0] ?? 'x'", "contains([1, 'a'], 2)",
+        "split(params.text, ',')[0] ?? 'x'", "join(split(params.text, ','), ' ')", "replace(params.text, 'a', '')",
+        "lower(params.channel) == upper(params.text)", "matches(params.text, params.text)", "exists(params.text)",
+        "sum(range(0, params.count))", "range(0, 100000)",
     ])
     func `is fine where it is there`(expression: String) {
         #expect(check(expression).summary == [])
@@ -196,6 +199,18 @@ struct `What a step reads` {
         (
             "1️⃣if(params.flag, steps.maybe.outputs.v, 'x')",
             "FR0405 `if(params.flag, steps.maybe.outputs.v, 'x')` may have no value, because `maybe` may not have succeeded"
+        ),
+        ("split(1️⃣params.list, ',')", "FR0406 expected a text, found a list"),
+        ("split(params.text, 1️⃣'')", "FR0406 expected a text of at least one character, found an empty one"),
+        ("replace(params.text, 1️⃣'', 'x')", "FR0406 expected a text of at least one character, found an empty one"),
+        ("replace(params.text, 'x', 1️⃣2)", "FR0406 expected a text, found a whole number"),
+        ("lower(1️⃣params.flag)", "FR0406 expected a text, found true or false"),
+        ("exists(1️⃣params.list)", "FR0406 expected a text, found a list"),
+        ("range(0, 1️⃣params.text)", "FR0406 expected a whole number, found a text"),
+        ("1️⃣range(0, 100001)", "FR0406 the list would have more than 100000 elements"),
+        (
+            "matches(params.text, 1️⃣'v[')",
+            "FR0222 `v[` is not a regular expression that flowrun knows: `[` is not closed"
         ),
         ("glob(1️⃣params.count)", "FR0406 expected a text, found a whole number"),
         ("sum(1️⃣params.list)", "FR0406 expected a list of numbers, found one with a text"),

@@ -68,6 +68,18 @@ struct `An expression comes to` {
         ("toJSON(params.list)", #""[\"a\",\"b\"]""#),
         ("hashFiles('a', 'b*')", "\"a+b*\""), ("always()", "true"), ("success()", "false"),
         ("failure() && !cancelled()", "true"), ("glob('a', 'b*')", #"["<a>","<b*>"]"#),
+        ("exists('here') && !exists('there')", "true"), ("matches('v1.2', '^v[[:digit:]]+')", "true"),
+        ("matches('a v1', '^v')", "false"), ("matches('release/1', '/')", "true"), ("matches('', '')", "true"),
+        ("matches('abd', '(a|b)c$')", "false"), ("matches('xbc', '(a|b)c$')", "true"),
+        ("split('a,b,,c', ',')", #"["a","b","","c"]"#), ("split('', ',')", "[]"), ("split('a', 'ab')", #"["a"]"#),
+        ("split('a::b:c', '::')", #"["a","b:c"]"#), ("split(',', ',')", #"["",""]"#),
+        ("split('aaa', 'aa')", #"["","a"]"#),
+        ("split('aéb', 'é')", #"["a","b"]"#), ("replace('a/b/c', '/', '-')", #""a-b-c""#),
+        ("replace('aaaa', 'aa', 'a')", #""aa""#), ("replace('abc', 'x', 'y')", #""abc""#),
+        ("replace('', 'x', 'y')", "\"\""),
+        ("replace('abab', 'ab', '')", "\"\""), ("lower('ÄB1')", #""äb1""#), ("upper('straße')", #""STRASSE""#),
+        ("range(0, 3)", "[0,1,2]"), ("range(3, 3)", "[]"), ("range(-1, 1)", "[-1,0]"), ("range(2, 1)", "[]"),
+        ("len(range(0, 100000))", "100000"), ("range(0, len(params.list))", "[0,1]"),
         ("if(params.yes, 1, 'x')", "1"), ("if(!params.yes, 1, 'x')", "\"x\""),
         ("if(true, 1, fromJSON('{'))", "1"), ("if(false, steps.zz.x, 2)", "2"), ("if(true, steps.zz.x, 2) ?? 3", "3"),
         ("if(true, params, 1).n", "3"), ("steps.zz.x ?? 5", "5"),
@@ -97,9 +109,46 @@ struct `An expression comes to` {
         ("format('{2}', 1)", "'{2}': the pattern names value 2, counted from 0, and there are 1"),
         ("format('{', 1)", "'{': a `{` in a pattern is followed by a number and `}`, or written twice"),
         ("startsWith(1, 'a')", "1: expected a text, found a whole number"),
+        ("split('a', '')", "'': expected a text of at least one character, found an empty one"),
+        ("replace(params.n, 'a', 'b')", "params.n: expected a text, found a whole number"),
+        ("replace('a', '', 'b')", "'': expected a text of at least one character, found an empty one"),
+        ("matches('a', '(')", "'(': `(` is not closed"), ("exists('')", "'': a path has at least one character"),
+        ("range(0, 100001)", "range(0, 100001): the list would have more than 100000 elements"),
+        (
+            "range(-9223372036854775807, 9223372036854775807)",
+            "range(-9223372036854775807, 9223372036854775807): the list would have more than 100000 elements"
+        ),
+        ("range('0', 1)", "'0': expected a whole number, found a text"),
     ])
     func `an error with its place`(text: String, expected: String) {
         #expect(result(text) == expected)
+    }
+
+    /// Each call makes sixteen texts of one; without a limit the last would have 2^32 bytes.
+    @Test(arguments: [
+        "replace(_, 'a', 'aaaaaaaaaaaaaaaa')", "format('{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}', _)",
+        "join([_, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _], '')",
+    ])
+    func `no text that grows from call to call`(call: String) throws {
+        let isShared = call.hasPrefix("join")
+        let text = (0..<(isShared ? 3 : 8)).reduce("'a'") { text, _ in call.replacing("_", with: text) }
+        var scope = Self.scope
+        scope.values["x"] = .string(String(repeating: "a", count: 1 << 20))
+        let grown = isShared ? text.replacing("'a'", with: "x") : text
+        let error = try #require(throws: EvaluationError.self) { try Expression(text: grown).evaluate(in: scope) }
+        #expect(error.message == "the text would have more than 16 MiB")
+    }
+
+    @Test func `no list of more parts than a fan-out has copies, and no endless search`() throws {
+        let scope = SampleScope(values: ["x": .string(String(repeating: ",", count: 100_000))])
+        let error = try #require(throws: EvaluationError.self) {
+            try Expression(text: "split(x, ',')").evaluate(in: scope)
+        }
+        #expect(error.message == "the list would have more than 100000 elements")
+        let slow = try #require(throws: EvaluationError.self) {
+            try Expression(text: "matches(join([x, x], x), '(,{900}){2}')").evaluate(in: scope)
+        }
+        #expect(slow.message.hasPrefix("the text is too long for it: 300000 bytes, at most "))
     }
 
     @Test func `the text of its template, and keeps its type alone`() throws {

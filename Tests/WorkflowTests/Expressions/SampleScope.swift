@@ -14,6 +14,7 @@ struct SampleScope: ExpressionScope {
     func previous(_ field: String?) -> Value? { Self.field(field, of: values["previous"]) }
     func status(_ function: StatusFunction) -> Bool { statuses.contains(function) }
     func files(matching patterns: [String]) throws(EvaluationError) -> [String] { patterns.map { "<\($0)>" } }
+    func exists(_ path: String) throws(EvaluationError) -> Bool { path == "here" }
     func hash(files patterns: [String]) throws(EvaluationError) -> String { patterns.joined(separator: "+") }
 
     private static func field(_ name: String?, of value: Value?) -> Value? {

@@ -186,10 +186,16 @@ extension ExpressionEvaluator {
         case .endsWith:
             let (text, end) = (try text(arguments[0]), try text(arguments[1]))
             return .bool(text.utf8.suffix(end.utf8.count).elementsEqual(end.utf8))
-        case .format: return .string(try format(arguments))
+        case .matches: return .bool(try matches(arguments))
+        case .format: return .string(try limited(try format(arguments), at: range))
         case .join:
             let separator = try text(arguments[1])
-            return .string(try list(arguments[0]).map(\.text).joined(separator: separator))
+            return .string(try limited(try list(arguments[0]).map(\.text).joined(separator: separator), at: range))
+        case .split: return .list(try split(arguments, at: range))
+        case .replace: return .string(try replaced(arguments, at: range))
+        case .lower: return .string(try limited(try text(arguments[0]).lowercased(), at: range))
+        case .upper: return .string(try limited(try text(arguments[0]).uppercased(), at: range))
+        case .range: return .list(try numbers(arguments, at: range))
         case .len: return .int(try length(of: arguments[0]))
         case .sum: return try sum(arguments[0])
         case .unique:
@@ -205,12 +211,18 @@ extension ExpressionEvaluator {
             var patterns: [String] = []
             for argument in arguments { patterns.append(try text(argument)) }
             return .list(try scope.files(matching: patterns).map(Value.string))
+        case .exists:
+            let path = try text(arguments[0])
+            guard !path.isEmpty else {
+                throw EvaluationError("a path has at least one character", at: arguments[0].range)
+            }
+            return .bool(try scope.exists(path))
         // Handled above, or where only one of the values is evaluated.
         case .success, .failure, .always, .cancelled, .if: return .null
         }
     }
 
-    private func text(_ node: ExpressionNode) throws(EvaluationError) -> String {
+    func text(_ node: ExpressionNode) throws(EvaluationError) -> String {
         let value = try present(node)
         guard case .string(let text) = value else {
             throw EvaluationError("expected a text, found \(value.described)", at: node.range)
@@ -218,7 +230,7 @@ extension ExpressionEvaluator {
         return text
     }
 
-    private func list(_ node: ExpressionNode) throws(EvaluationError) -> [Value] {
+    func list(_ node: ExpressionNode) throws(EvaluationError) -> [Value] {
         let value = try present(node)
         guard case .list(let elements) = value else {
             throw EvaluationError("expected a list, found \(value.described)", at: node.range)
@@ -273,82 +285,5 @@ extension ExpressionEvaluator {
         } catch {
             throw EvaluationError("this is not JSON: \(error.message), at byte \(error.offset)", at: node.range)
         }
-    }
-
-    /// `{0}` is the argument after the pattern; `{{` and `}}` are braces.
-    private func format(_ arguments: [ExpressionNode]) throws(EvaluationError) -> String {
-        let pattern = try text(arguments[0])
-        var values: [String] = []
-        for argument in arguments.dropFirst() { values.append(try present(argument).text) }
-        do throws(FormatPattern.SyntaxError) {
-            return try FormatPattern.fill(pattern, with: values)
-        } catch {
-            throw EvaluationError(error.message, at: arguments[0].range)
-        }
-    }
-}
-
-extension String {
-    /// Compares bytes, unlike `contains`, for which differently spelt letters may be equal. O(length of both),
-    /// whatever their content (Knuth, Morris and Pratt).
-    fileprivate func hasPart(_ part: String) -> Bool {
-        let part = Array(part.utf8)
-        guard !part.isEmpty else { return true }
-        // Per position the length of the longest start of `part` that ends there.
-        var borders = [Int](repeating: 0, count: part.count)
-        var matched = 0
-        for index in 1..<max(part.count, 1) {
-            while matched > 0, part[index] != part[matched] { matched = borders[matched - 1] }
-            if part[index] == part[matched] { matched += 1 }
-            borders[index] = matched
-        }
-        matched = 0
-        for byte in utf8 {
-            while matched > 0, byte != part[matched] { matched = borders[matched - 1] }
-            if byte == part[matched] { matched += 1 }
-            if matched == part.count { return true }
-        }
-        return false
-    }
-}
-
-/// The pattern of `format`: `{0}` is the first value after it; `{{` and `}}` are braces.
-package enum FormatPattern {
-    package struct SyntaxError: Error {
-        package let message: String
-    }
-
-    /// Returns the pattern with texts in place of its numbers. O(length of both).
-    package static func fill(_ pattern: String, with values: [String]) throws(SyntaxError) -> String {
-        var result: [UInt8] = []
-        var rest = Array(pattern.utf8)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "{"):
-                if rest.first == byte {
-                    rest.removeFirst()
-                    result.append(byte)
-                    continue
-                }
-                let digits = rest.prefix { $0 &- 0x30 < 10 }
-                rest = rest.dropFirst(digits.count)
-                guard rest.popFirst() == UInt8(ascii: "}"), !digits.isEmpty else {
-                    throw SyntaxError(message: "a `{` in a pattern is followed by a number and `}`, or written twice")
-                }
-                guard let number = Int(String(decoding: digits, as: UTF8.self)), number < values.count else {
-                    throw SyntaxError(
-                        message: "the pattern names value \(String(decoding: digits, as: UTF8.self)), counted from 0, "
-                            + "and there are \(values.count)")
-                }
-                result += values[number].utf8
-            case UInt8(ascii: "}"):
-                guard rest.popFirst() == byte else {
-                    throw SyntaxError(message: "a `}` in a pattern that closes nothing is written twice")
-                }
-                result.append(byte)
-            default: result.append(byte)
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
     }
 }

@@ -17,6 +17,8 @@ package protocol ExpressionScope {
     func status(_ function: StatusFunction) -> Bool
     /// The paths of all files that the patterns match, sorted by their bytes.
     func files(matching patterns: [String]) throws(EvaluationError) -> [String]
+    /// True if there is a file or folder at a path.
+    func exists(_ path: String) throws(EvaluationError) -> Bool
     /// One hash over the names and contents of all files that the patterns match.
     func hash(files patterns: [String]) throws(EvaluationError) -> String
 }
