@@ -59,6 +59,7 @@ import Workflow
         "{a: {steps: {b: {run: x}}, finally: {}}}", "{a: {steps: {b: {run: x}}, on-failure: {c: {}}}}",
         "{a: {steps: {b: {run: x}}, pool: c}}", "{a: {steps: {b: {run: x}}, secrets: [C]}}",
         "{a: {run: x, vars: {b: c}}}", "{a: {steps: {b: {run: x}}, vars: {c: null}}}",
+        "{a: {run: x, x-b: 1}}", "{a: {steps: {b: {run: x}}, x-b: 1}}",
     ]
 
     /// Beside a good step.
@@ -76,7 +77,7 @@ import Workflow
         "outputs: {a: b}", "outputs: {a: {type: int}}", "finally: {}", "finally: [a]", "on-failure: {a: {}}",
         "finally: {run: x}", "retry: {attempts: 2}", "mutex: a", "if: success()", "defaults: {retry: 2}",
         "defaults: {env-policy: none}", "output-limit: 64", "output-limit: 64MB", "output-limit: [1GiB]",
-        "output-limit: true",
+        "output-limit: true", "x-: 1", "defaults: {x-a: 1}",
     ]
 
     private static let files =

@@ -100,7 +100,8 @@ extension WorkflowDecoder {
     /// Reports every expression in a script or in a value that is not evaluated, each at its place.
     mutating func reportExpressions(below root: YAMLNode, rowCount: Int) {
         guard document.hasExpressions else { return }
-        let refused = document.refusedRows.sorted { $0.lowerBound < $1.lowerBound }
+        let unread = document.unreadRows.isEmpty ? [] : unreadRows(below: root, rowCount)
+        let refused = (document.refusedRows + unread).sorted { $0.lowerBound < $1.lowerBound }
         var next = 0
         var row = 0
         while row < rowCount {

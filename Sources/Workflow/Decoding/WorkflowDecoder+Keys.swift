@@ -18,7 +18,9 @@ extension WorkflowDecoder {
         reader.keepOnly(place.keys)
         for entry in reader.unknownKeys {
             let word = entry.key.text
-            if let meaning = ForeignWords.meaning(of: word, entry.value, in: place) {
+            if Self.isUnread(word) {
+                if place == .top { leaveUnread(entry) } else { reportUnread(entry, in: place) }
+            } else if let meaning = ForeignWords.meaning(of: word, entry.value, in: place) {
                 let objection = objection(to: entry, meaning, in: reader.node, place)
                 reportForeign(entry, meaning, objection, in: place)
                 if objection == nil { adopt(entry, meaning, into: &reader, in: place) } else { refuse(entry.value) }
@@ -27,6 +29,23 @@ extension WorkflowDecoder {
                 if let meant { reader.adopt(entry, as: meant) }
             }
         }
+    }
+
+    /// True for a key that holds anchors and is not read further.
+    private static func isUnread(_ word: String) -> Bool { word.utf8.count > 2 && word.utf8.starts(with: "x-".utf8) }
+
+    /// Leaves the value alone, except for the parts that aliases elsewhere stand for.
+    private mutating func leaveUnread(_ entry: MappingReader.Entry) {
+        guard !entry.value.isAlias else { return }
+        document.unreadRows.append(entry.value.placeRow..<entry.value.contentEnd)
+    }
+
+    private mutating func reportUnread(_ entry: MappingReader.Entry, in place: KeyPlace) {
+        refuse(entry.value)
+        report(
+            .unknownKey, "unknown key \(Phrase.quoted(entry.key.text)) in \(place.name)", at: entry.key,
+            notes: [.init("keys with `x-`, which hold anchors, are accepted at the top of a file")],
+            fix: .init("move it to the top of the file, and refer to its anchor from here"))
     }
 
     /// Marks a value in which nothing more is reported.

@@ -257,6 +257,23 @@ extension WorkflowDecoder {
     }
 }
 
+// Keys that only hold anchors.
+extension WorkflowDecoder {
+    /// The rows of `x-…` keys without those that aliases in other places stand for, one range for each row.
+    func unreadRows(below root: YAMLNode, _ rowCount: Int) -> [Range<Int>] {
+        var unread = Set(document.unreadRows.joined())
+        var next = (0..<rowCount).filter { !unread.contains($0) }
+        while let row = next.popLast() {
+            let node = root.node(atRow: row)
+            guard node.isAlias else { continue }
+            for content in node.contentRow..<node.contentEnd where unread.remove(content) != nil {
+                next.append(content)
+            }
+        }
+        return unread.map { $0..<$0 + 1 }
+    }
+}
+
 /// The decoder's notes on the one document that it reads; a used file has its own.
 struct DecodedDocument {
     /// True if it contains `${{` anywhere; only then are the next four properties read.
@@ -265,6 +282,8 @@ struct DecodedDocument {
     var scriptRows: Set<Int> = []
     /// Subtrees that were refused as a whole; nothing more is reported in them.
     var refusedRows: [Range<Int>] = []
+    /// The values of keys that only hold anchors.
+    var unreadRows: [Range<Int>] = []
     /// Results of `template`, by the row of the content: an anchor is read once.
     var texts: [Int: Template] = [:]
     /// Rows of values that are one expression as a whole.
