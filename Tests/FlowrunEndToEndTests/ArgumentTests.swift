@@ -84,9 +84,52 @@ struct ArgumentTests {
         #expect(["a", "b"].map { some.output(of: $0) } == ["a \n", "b x\n"])
     }
 
+    @Test func `a group gives them to the body that it uses, if it is named`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            templates:
+              tool:
+                params: { files: { type: list, default: [] }, first: { default: none } }
+                steps:
+                  show: { run: [printf, "<%s>", "${{ params.first }}", "${{ params.files }}"] }
+                  each: { for-each: "${{ params.files }}", run: [echo, "${{ item }}"] }
+                  deep: { uses: ./in/part.yml, with: { words: "${{ args }}" } }
+            steps:
+              a: { uses: tool, with: { files: "${{ args }}", first: "${{ args[0] ?? 'none' }}" } }
+              b: { needs: [a], uses: tool, with: { files: ["${{ join(args, '+') }}"] } }
+              c: { for-each: [p, q], uses: tool, with: { files: "${{ args }}" } }
+            """#,
+            files: [
+                "in/part.yml": #"""
+                version: 1
+                params: { words: { type: list, default: [] } }
+                steps: { s: { run: [printf, "[%s]", "${{ params.words }}"] } }
+                """#
+            ])
+        func log(_ words: String...) async throws -> EventLog {
+            let result = try await test.start(["workflow.yml", "--log", "json"] + words).finish()
+            result.expect(exit: 0)
+            return try result.log()
+        }
+        let named = try await log("b", "c", "--", "x y", "$(id)")
+        #expect(named.output(of: "a.show") == "<none>")
+        #expect(named.output(of: "a.deep.s") == "[]")
+        #expect(named.output(of: "b.show") == "<none><x y+$(id)>")
+        #expect(named.output(of: "b.deep.s") == "[x y][$(id)]")
+        #expect(["p", "q"].map { named.output(of: "c[\($0)].show") } == ["<none><x y><$(id)>", "<none><x y><$(id)>"])
+        #expect(named.output(of: "c[q].each[x y]") + named.output(of: "c[q].each[0]") == "x y\n")
+        let whole = try await log("a", "--", "1", "2")
+        #expect(whole.output(of: "a.show") == "<1><1><2>")
+        #expect(whole.output(of: "a.each[2]") == "2\n")
+        try await test.run("workflow.yml", "a.show", "--", "x").expect(exit: 64)
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+    }
+
     @Test func `arguments that nothing takes are wrong usage`() async throws {
         let test = try FlowrunTest(Self.workflow)
-        let how = "takes the arguments behind `--`: a script takes them as \"$@\", a `run` list as `${{ args }}`\n"
+        let how =
+            "takes the arguments behind `--`: a script takes them as \"$@\", a `run` list and `with` as `${{ args }}`\n"
         try await test.run("workflow.yml", "plain", "--", "x").expect(
             exit: 64, stdout: "", stderr: "flowrun: nothing in `plain` \(how)")
         try await test.run("-n", "workflow.yml", "plain", "--", "x").expect(exit: 64, stdout: "")

@@ -82,7 +82,7 @@ struct `Vars in a plan` {
             "1️⃣previous.outcome",
             "FR0407 `vars` cannot read `previous`: their value is the same before and after any step"
         ),
-        ("1️⃣args", "FR0407 `args` is known only in the words of a step's `run` list"),
+        ("1️⃣args", "FR0407 `args` is known only in the words of a step's `run` list and in `with`"),
         ("1️⃣env.FROM", "FR0405 `env.FROM` may have no value, because the variable may not be set"),
         ("run.1️⃣outcome", "FR0407 the outcome of the run is known only in `finally` and `on-failure` of the workflow"),
     ])

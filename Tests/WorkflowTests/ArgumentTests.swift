@@ -23,6 +23,20 @@ struct `A step takes arguments` {
     ])
     func `and not where it does not`(run: String) throws { #expect(try !takes(run)) }
 
+    @Test(arguments: [
+        ("${{ args }}", true), ("-f=${{ join(args, ',') }}", true), ("args", false), ("${{ run.id }}", false),
+    ])
+    func `for what a group gives to the body that it uses`(value: String, takes: Bool) throws {
+        let checked = Checked(
+            """
+            version: 1
+            templates: { t: { params: { p: {} }, steps: { s: { run: x } } } }
+            steps: { a: { uses: t, with: { p: "\(value)" } } }
+            """)
+        #expect(checked.summary == [])
+        #expect(try #require(checked.workflow).takesArguments(NodeIndex(1)) == takes)
+    }
+
     @Test func `a shell keeps its name in front of them, another interpreter gets them alone`() {
         #expect(Shell.bash.command(for: "s") == ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", "s"])
         #expect(Shell.sh.command(for: "s", with: ["a", "b"]) == ["sh", "-e", "-c", "s", "sh", "a", "b"])

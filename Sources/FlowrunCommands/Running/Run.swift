@@ -47,9 +47,9 @@ package struct Run {
     }
 
     private static func noTaker(of request: RunRequest) -> String {
-        let steps = request.choice.steps
-        let what = steps.isEmpty ? "nothing that is chosen" : "nothing in \(Phrase.all(steps))"
-        return "\(what) takes the arguments behind `--`: a script takes them as \"$@\", a `run` list as `${{ args }}`"
+        let what = request.choice.steps.isEmpty ? "that is chosen" : "in \(Phrase.all(request.choice.steps))"
+        let how = "a script takes them as \"$@\", a `run` list and `with` as `${{ args }}`"
+        return "nothing \(what) takes the arguments behind `--`: \(how)"
     }
 
     private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {

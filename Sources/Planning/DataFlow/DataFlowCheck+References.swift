@@ -193,9 +193,9 @@ extension DataFlowCheck {
     }
 
     private mutating func arguments(_ name: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
-        if !place.isWord {
+        if !place.seesArguments {
             report(
-                .notKnownHere, "`args` is known only in the words of a step's `run` list", at: name.range,
+                .notKnownHere, "`args` is known only in the words of a step's `run` list and in `with`", at: name.range,
                 fix: .init("a script reads the arguments as \"$@\""))
         }
         return walk(ValueType(.list(ValueType(.string))), path[...], from: name.range)

@@ -18,8 +18,8 @@ struct DataFlowCheck {
         var isCondition = false
         /// In `vars`, whose value is the same for all readers at any time.
         var isShared = false
-        /// In a word of a `run` list, where `args` is allowed, and a list becomes several words.
-        var isWord = false
+        /// In a word of a `run` list or a value of `with`, where `args` is allowed.
+        var seesArguments = false
 
         /// True if it is in the body of the row.
         var isInBody: Bool { isInside || readsMembers || isShared }
@@ -86,9 +86,9 @@ struct DataFlowCheck {
     private mutating func check(_ row: Int) {
         place = Place(row: row)
         if case .arguments(let words) = workflow.nodes[row].body {
-            place.isWord = true
+            place.seesArguments = true
             for word in words { checkWord(word) }
-            place.isWord = false
+            place.seesArguments = false
         }
         if row == 0 { checkFolder(of: workflow.defaults) }
         if let use = workflow.use(of: NodeIndex(row)) { check(use) }
@@ -108,7 +108,7 @@ struct DataFlowCheck {
 
     /// Checks the values that a group passes to the body it uses, and the keys at the top of the body.
     private mutating func check(_ use: Use) {
-        place = Place(row: use.group.row)
+        place = Place(row: use.group.row, seesArguments: true)
         for argument in use.arguments {
             if let parameter = declared.parameter(argument.name, of: use) { check(argument, for: parameter) }
         }

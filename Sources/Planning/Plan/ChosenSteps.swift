@@ -35,10 +35,11 @@ extension Plan {
         }
     }
 
-    /// True if some named step takes arguments. O(rows), and the length of the scripts of the named steps.
+    /// True if some named step takes arguments, or a group that gives them to the body it uses. O(rows), and the length
+    /// of the scripts of the named steps.
     package var takesArguments: Bool {
         rows.contains { row in
-            if nodes[row].role == .step { return isNamed(row) && workflow.takesArguments(nodes[row].definition) }
+            if nodes[row].role != .fanOut { return isNamed(row) && workflow.takesArguments(nodes[row].definition) }
             return isDynamicFanOut(row) && takesArguments(insideFanOut: row)
         }
     }

@@ -189,13 +189,15 @@ extension Workflow {
 
 // Steps that use the arguments after `--` on the command line.
 extension Workflow {
-    /// True if a step takes arguments: its script reads them as a shell does, or its list names `args`. O(length).
-    package func takesArguments(_ step: NodeIndex) -> Bool {
-        switch nodes[step.row].body {
+    /// True if a step takes arguments: its script reads them as a shell does, or its list names `args`. True as well
+    /// for a group that gives them to the body it uses. O(length).
+    package func takesArguments(_ node: NodeIndex) -> Bool {
+        switch nodes[node.row].body {
         case .script(let script): Script.readsArguments(script.text(in: file))
         case .arguments(let words):
-            words.contains { $0.expressions.contains { $0.references.contains { $0.root == "args" } } }
-        case .group, .milestone: false
+            words.contains(where: \.readsArguments)
+        case .group: use(of: node)?.arguments.contains { $0.templates.contains(where: \.readsArguments) } ?? false
+        case .milestone: false
         }
     }
 }
@@ -342,6 +344,9 @@ extension Workflow {
 }
 
 extension Template {
+    /// True if an expression in it names `args`.
+    fileprivate var readsArguments: Bool { expressions.contains { $0.references.contains { $0.root == "args" } } }
+
     /// True if an expression in it names one of `vars`.
     package var readsSharedValues: Bool { expressions.contains(where: \.readsSharedValues) }
 }
