@@ -174,8 +174,10 @@ import Testing
         #expect(
             log.outcomes == [
                 "test": "failure", "publish": "skipped", "announce": "success", "full.slow": "skipped",
-                "full.slower": "skipped", "diagnose": "success", "tidy": "success", "elsewhere": "skipped",
+                "full.slower": "skipped", "diagnose": "success", "tidy": "success", "guarded": "success",
+                "elsewhere": "skipped",
             ])
+        #expect(log.output(of: "guarded") == "a\nb\n")
         #expect(log.output(of: "diagnose") == "exit status 3\n")
     }
 

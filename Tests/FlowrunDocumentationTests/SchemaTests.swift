@@ -59,7 +59,9 @@ import Workflow
         "{a: {steps: {b: {run: x}}, finally: {}}}", "{a: {steps: {b: {run: x}}, on-failure: {c: {}}}}",
         "{a: {steps: {b: {run: x}}, pool: c}}", "{a: {steps: {b: {run: x}}, secrets: [C]}}",
         "{a: {run: x, vars: {b: c}}}", "{a: {steps: {b: {run: x}}, vars: {c: null}}}",
-        "{a: {run: x, x-b: 1}}", "{a: {steps: {b: {run: x}}, x-b: 1}}",
+        "{a: {run: x, require: {}}}", "{a: {run: x, require: {message: b}}}",
+        "{a: {run: x, require: [{run: 1, if: b}]}}",
+        "{a: {run: x, require: [{run: true}]}}", "{a: {run: x, x-b: 1}}", "{a: {steps: {b: {run: x}}, x-b: 1}}",
     ]
 
     /// Beside a good step.

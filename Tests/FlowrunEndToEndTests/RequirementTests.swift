@@ -70,6 +70,86 @@ struct `Before it starts` {
         try await test.run("workflow.yml", "--param", "count=1").expect(exit: 0)
     }
 
+    @Test func `a command that the top requires ends the run before its first step`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { status: { type: int, default: 3 } }
+            defaults: { timeout: 200ms }
+            require:
+              - { if: params.status >= 0, message: never }
+              - { run: 'echo "status $status"; echo "last words" >&2; exit "$status"', message: "give status=0" }
+            steps:
+              a: { run: touch ran }
+              b: { require: { run: [sleep, "9999"] }, run: 'true' }
+            finally: { f: { run: touch ran } }
+            """)
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+        try await test.run("-n", "workflow.yml").expect(exit: 0)
+        let result = try await test.runLogged("a")
+        result.expect(exit: 1)
+        let log = try result.log()
+        #expect(Set(log.outcomes.values) == ["not-run"])
+        #expect(!test.exists("ran"))
+        let message =
+            "give status=0 (`echo \"status $status\"; echo \"last words\" >&2; exit \"$status\"`: exit 3)"
+        #expect(log.finished("a")?.cause?.root["message"]?.string == message)
+        let end = log.first("value.finished")
+        #expect(end?["var"]?.string == "require[2]" && end?["exit_code"]?.int == 3)
+        #expect(log.first("value.started")?["line"]?.int == 6)
+        try await test.run("workflow.yml", "a").expect(stdout: message, "    | status 3\n", "    | last words\n")
+        let good = try await test.runLogged("--param", "status=0", "a")
+        good.expect(exit: 0)
+        #expect(try good.log().outcomes == ["a": "success", "finally.f": "success"])
+        let late = try await test.runLogged("--param", "status=0", "b")
+        #expect(
+            try late.log().finished("b")?.cause?.message
+                == "a command of `require` failed, `sleep 9999`: timed out after 200ms")
+        #expect(test.survivors() == [])
+    }
+
+    @Test func `a command is required once for all copies, of each copy of a group, and by what is used`() async throws
+    {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            vars: { root: here }
+            templates:
+              part:
+                params: { file: { default: none } }
+                require: [{ run: 'test -e "$file"', message: "no ${{ params.file }}" }]
+                steps: { s: { run: 'true' } }
+            steps:
+              copies: { for-each: [a, b], require: { run: echo once >> copies }, run: 'true' }
+              groups:
+                for-each: [c, d]
+                as: name
+                require: { run: [sh, -c, 'echo "$0" >> groups; test "$0" = c', "${{ name }}"] }
+                steps: { s: { run: 'true' } }
+              good: { uses: part, with: { file: "${{ vars.root }}" }, require: { run: echo outside >> copies } }
+              bad: { needs: [good], uses: part, with: { file: gone } }
+              off: { if: false, require: { run: touch off }, run: 'true' }
+            """#, files: ["here": ""])
+        let log = try await test.runLogged("-j", "1").log()
+        #expect(log.outcomes["copies[a]"] == "success" && log.outcomes["copies[b]"] == "success")
+        #expect(log.outcomes["groups[c].s"] == "success" && log.outcomes["groups[d].s"] == "not-run")
+        #expect(log.outcomes["good.s"] == "success" && log.outcomes["bad.s"] == "not-run")
+        #expect(log.finished("bad.s")?.cause?.root["message"]?.string == "no gone (`test -e \"$file\"`: exit 1)")
+        #expect(try test.contents(of: "copies").split(separator: "\n").sorted() == ["once", "outside"])
+        #expect(try test.contents(of: "groups").split(separator: "\n").sorted() == ["c", "d"])
+        #expect(!test.exists("off"))
+    }
+
+    @Test func `the output of a required command has no limit and no form`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            require: { run: "head -c 3000000 /dev/zero | tr '\\\\0' 'x'; printf '\\\\377'" }
+            steps: { a: { run: 'true' } }
+            """)
+        try await test.run("workflow.yml", "--log", "quiet").expect(exit: 0)
+    }
+
     @Test func `the limit of the run holds for what the top requires`() async throws {
         let test = try FlowrunTest(
             """

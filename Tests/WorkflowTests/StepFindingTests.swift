@@ -143,7 +143,10 @@ struct `A step is refused` {
         ("run: x\n1️⃣extends: b", "flowrun has no key `extends`"),
         ("1️⃣use: other.yml", "`use` is not a key of a step; flowrun's word is `uses`"),
         ("1️⃣import: other.yml", "`import` is not a key of a step; flowrun's word is `uses`"),
-        ("run: x\n1️⃣preconditions: [{ sh: test -f x, msg: no x }]", "flowrun has no key `preconditions`"),
+        (
+            "run: x\n1️⃣preconditions: [{ sh: test -f x, msg: no x }]",
+            "`preconditions` is not a key of a step; flowrun's word is `require`"
+        ),
         ("run: x\n1️⃣desc: x", "`desc` is not a key of a step; flowrun's word is `description`"),
         ("run: x\n1️⃣when: x", "`when` is not a key of a step; flowrun's word is `if`"),
         (

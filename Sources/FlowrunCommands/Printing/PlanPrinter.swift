@@ -287,7 +287,9 @@ package struct PlanPrinter {
             let scope = plan.workflow.path(of: id.scope)
             let (file, line) = plan.workflow.place(of: id)
             let place = (scope.isEmpty ? "" : " in \(scope)") + " (\(file.visible):\(line))"
-            return "vars.\(plan.workflow[id].name)\(place): its command runs before the first step that reads it\n"
+            let value = plan.workflow[id]
+            let reader = value.isPrecondition ? "what requires it" : "the first step that reads it"
+            return "\(value.words)\(place): its command runs before \(reader)\n"
         }
         return lines.isEmpty ? "" : lines.joined() + "\n"
     }

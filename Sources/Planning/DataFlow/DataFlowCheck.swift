@@ -184,8 +184,11 @@ struct DataFlowCheck {
     }
 
     private mutating func check(_ requirement: Requirement) {
-        checkTruth(of: requirement.condition, what: "`if` of `require`")
-        check(requirement.message, what: "`message`")
+        // A command is checked where it is placed, among `vars`.
+        if case .expression(let condition) = requirement.condition {
+            checkTruth(of: condition, what: "`if` of `require`")
+        }
+        if let message = requirement.message { check(message, what: "`message`") }
     }
 
     private mutating func checkTruth(of condition: Expression, what: String) {

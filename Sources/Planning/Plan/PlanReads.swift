@@ -82,8 +82,11 @@ package struct PlanReads {
 
     private mutating func note(_ requirements: [Requirement], in scope: NodeIndex) {
         for requirement in requirements {
-            note(requirement.condition, in: scope)
-            note(requirement.message, in: scope)
+            switch requirement.condition {
+            case .expression(let condition): note(condition, in: scope)
+            case .command(let name, _): if let id = workflow.sharedValue(name, in: scope) { note(id) }
+            }
+            if let message = requirement.message { note(message, in: scope) }
         }
     }
 

@@ -289,11 +289,15 @@ package struct ValueID: Sendable, Hashable {
         self.group = group
     }
 
-    /// `vars.version`, or `release.vars.version` if a group declares it.
-    package var words: String { group.map { "\($0).vars.\(name)" } ?? "vars.\(name)" }
+    /// `vars.version`, or `release.vars.version` if a group declares it. A command of `require` has no name for
+    /// expressions, and is shown as it is: `require[1]`.
+    package var words: String {
+        let own = name.utf8.last == UInt8(ascii: "]") ? name : "vars.\(name)"
+        return group.map { "\($0).\(own)" } ?? own
+    }
 
     mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
-        visitor.field("var", &name, "name of one of `vars`")
+        visitor.field("var", &name, "name of one of `vars`, or `require[1]` and so on for a command of `require`")
         visitor.field("group", &group, "full id of the group that declares it, null for the top of the file")
     }
 }

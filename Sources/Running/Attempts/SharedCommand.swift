@@ -49,9 +49,10 @@ final class SharedCommand {
         self.errand = errand
         self.parts = parts
         self.whenEnded = whenEnded
+        let isRead = parts.plan.workflow[key.id].command?.isPrecondition == false
         output = AttemptOutput(
             mask: parts.context.options.secrets.mask,
-            capturing: CapturedOutput(limit: OutputDeclaration.Kind.sizeLimit))
+            capturing: isRead ? CapturedOutput(limit: OutputDeclaration.Kind.sizeLimit) : nil)
     }
 
     private var definition: SharedValue { parts.plan.workflow[key.id] }
@@ -202,6 +203,7 @@ final class SharedCommand {
         case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
         case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
         }
+        guard !definition.isPrecondition else { return .success(.bool(true)) }
         do {
             let bytes = output.captured?.bytes ?? []
             return .success(

@@ -107,18 +107,38 @@ extension WorkflowRunner {
 
     private func check(_ requirements: [Requirement], in scope: RowScope) throws(StepError) {
         for requirement in requirements {
-            let condition = requirement.condition
-            if try truth(of: condition, in: scope, "`\(condition.text)` of `require`") { continue }
-            let message: String
-            do {
-                message = try requirement.message.evaluate(in: scope)
-            } catch {
-                throw failure("cannot evaluate the `message` of `require`: \(error.message)", .condition)
+            var reason: String?
+            switch requirement.condition {
+            case .expression(let condition):
+                if try truth(of: condition, in: scope, "`\(condition.text)` of `require`") { continue }
+            case .command(let name, let text):
+                do throws(EvaluationError) {
+                    if try scope.shared(name) != nil { continue }
+                } catch {
+                    reason = "\(Phrase.quoted(text)): \(context.pending.failure?.cause.message ?? error.message)"
+                }
             }
-            var error = StepError(message, kind: .condition)
-            error.place = requirement.range
-            throw error
+            throw try failure(of: requirement, because: reason, in: scope)
         }
+    }
+
+    /// `reason` is the end of a command.
+    private func failure(
+        of requirement: Requirement, because reason: String?, in scope: RowScope
+    ) throws(StepError) -> StepError {
+        let failed = reason == nil ? nil : context.pending.failure
+        var message: String?
+        do {
+            message = try requirement.message?.evaluate(in: scope)
+        } catch {
+            throw failure("cannot evaluate the `message` of `require`: \(error.message)", .condition)
+        }
+        var error = StepError(
+            message.map { $0 + (reason.map { " (\($0))" } ?? "") } ?? "a command of `require` failed, \(reason ?? "")",
+            kind: .condition)
+        error.place = requirement.range
+        error.failure = failed
+        return error
     }
 
     /// Checks the values that a group passes to the body it uses against the body's parameters.

@@ -278,7 +278,7 @@ extension WorkflowDecoder {
             return nil
         }
         let reported = findings
-        defer { findings = reported }
+        defer { (findings, preconditions) = (reported, []) }
         findings = FindingList()
         read(entry, as: key, in: mapping, place)
         guard let found = findings.sorted.first else { return nil }

@@ -23,7 +23,14 @@ extension WorkflowDecoder {
             said.insert(key)
             values.append(value)
         }
-        return said.isEmpty ? nil : Settings(said, values)
+        let settings = said.isEmpty ? nil : Settings(said, values)
+        return preconditions.isEmpty || place == .step || place == .use ? settings : addingPreconditions(to: settings)
+    }
+
+    /// Places the commands of `require` that have been read among the `vars` of a group: they run like those.
+    mutating func addingPreconditions(to settings: Settings?) -> Settings {
+        defer { preconditions = [] }
+        return Settings([.vars: (settings?.sharedValues ?? []) + preconditions]).merged(with: settings)
     }
 
     /// Keys that are not settings.
@@ -41,7 +48,7 @@ extension WorkflowDecoder {
         case .text: text(entry)
         case .flag where key == .interactive: bool(entry) == true ? entry.key.range : nil
         case .flag: bool(entry) == true ? true : nil
-        case .requirements: Self.unlessEmpty(requirements(entry))
+        case .requirements: Self.unlessEmpty(requirements(entry, in: place))
         case .question: question(entry)
         case .vars: Self.unlessEmpty(sharedValues(entry))
         case .secretUses: Self.unlessEmpty(secretUses(entry))
@@ -273,10 +280,13 @@ extension WorkflowDecoder {
 }
 
 extension WorkflowDecoder {
-    /// `require`: a list of conditions, each with the message for when it is false.
-    mutating func requirements(_ entry: MappingReader.Entry?) -> [Requirement] {
-        guard let entry else { return [] }
+    /// `require`: a list of conditions, each with the message for when it is false, and of commands that have to
+    /// succeed; or one of them alone.
+    mutating func requirements(_ entry: MappingReader.Entry, in place: KeyPlace) -> [Requirement] {
         let expected = "a list such as `[{ if: env.CI != null, message: only in CI }]`"
+        // Unique in the group whose `vars` they are placed among.
+        let owner = place == .step || place == .use ? member.map { "\($0.key.text)." } ?? "" : ""
+        if entry.value.kind == .mapping { return requirement(entry.value, "\(owner)require[1]").map { [$0] } ?? [] }
         guard entry.value.kind == .sequence else {
             reportType(entry, expected: expected)
             return []
@@ -286,27 +296,46 @@ extension WorkflowDecoder {
                 .emptyList, "`require` names nothing", at: entry.value, severity: .warning, fix: .init("remove the key")
             )
         }
-        return entry.value.elements.compactMap { element in
+        return entry.value.elements.enumerated().compactMap { index, element in
             guard element.kind == .mapping else {
                 reportType(MappingReader.Entry(key: entry.key, value: element), expected: expected)
                 return nil
             }
-            return requirement(element)
+            return requirement(element, "\(owner)require[\(index + 1)]")
         }
     }
 
-    private mutating func requirement(_ node: YAMLNode) -> Requirement? {
+    /// `name` is that of the shared value for a command.
+    private mutating func requirement(_ node: YAMLNode, _ name: String) -> Requirement? {
         let fields = fields(node, of: .requirement)
-        let missing = FieldPlace.requirement.words.filter { fields.take($0) == nil }
+        let message = fields.take("message")
+        if let run = fields.take("run") {
+            if let condition = fields.take("if") {
+                report(
+                    .conflictingKeys, "an entry of `require` has either `if` or `run`, this one has both",
+                    at: condition.key, notes: [.init("`run` is here", at: run.key.range)],
+                    fix: .init("write two entries"))
+            }
+            let command = SharedValue.Command(body: decodeRun(run), isPrecondition: true)
+            preconditions.append(SharedValue(name: name, source: .command(command), range: node.range))
+            return Requirement(
+                condition: .command(value: name, text: Self.text(ofCommand: run.value)),
+                message: templateText(message), range: node.range)
+        }
+        let missing = ["if", "message"].filter { fields.take($0) == nil }
         if !missing.isEmpty {
             report(
                 .missingKey, "this entry of `require` has no \(Phrase.all(missing))", at: node,
-                fix: .init("write `{ if: CONDITION, message: TEXT }`"))
+                fix: .init("write `{ if: CONDITION, message: TEXT }`, or `{ run: COMMAND }`"))
         }
-        guard let condition = condition(fields.take("if")), let message = templateText(fields.take("message")) else {
-            return nil
-        }
-        return Requirement(condition: condition, message: message, range: node.range)
+        guard let condition = condition(fields.take("if")), let message = templateText(message) else { return nil }
+        return Requirement(condition: .expression(condition), message: message, range: node.range)
+    }
+
+    /// The words of a command, or the first line of a script.
+    private static func text(ofCommand node: YAMLNode) -> String {
+        guard node.kind == .scalar else { return node.elements.map(\.text).joined(separator: " ") }
+        return node.text.split(separator: "\n").first.map(String.init) ?? ""
     }
 }
 

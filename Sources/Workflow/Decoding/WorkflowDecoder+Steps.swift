@@ -51,6 +51,8 @@ extension WorkflowDecoder {
         checkUndoes(reader, in: place, of: parent)
         if let needs = reader.take(.needs) { nodes[index.row].needs = decodeNeeds(needs) }
         nodes[index.row].settings = decodeSettings(reader, in: place)
+        // The names of a step's own keys, and of those of a group with `uses`, mean what they mean around it.
+        if !preconditions.isEmpty { nodes[parent.row].settings = addingPreconditions(to: nodes[parent.row].settings) }
         if place == .use {
             decodeUse(reader, of: index)
         } else if let steps = reader.take(.steps), place == .group {

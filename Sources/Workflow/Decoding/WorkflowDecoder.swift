@@ -34,6 +34,8 @@ package struct WorkflowDecoder {
     /// The identities in each reported cycle, so that it is reported once.
     var toldRings: Set<Set<String>> = []
     var suggestions = Suggestion()
+    /// Commands of `require` that are still to be placed among the shared values of a group.
+    var preconditions: [SharedValue] = []
     /// The innermost step or group that is being read; nil outside of them.
     var member: MappingReader.Entry?
 

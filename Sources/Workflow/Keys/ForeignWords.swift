@@ -80,11 +80,7 @@ enum ForeignWords {
         case "deps", "depends", "depends_on", "depends-on", "dependsOn", "dependencies", "requires":
             return .key(.needs)
         case "when", "rules", "runIf", "run_if", "only", "condition": return .key(.if)
-        case "preconditions", "precondition", "asserts":
-            return .advice(
-                "write `require: [{ if: CONDITION, message: TEXT }]`; what only a command can tell is a step of its "
-                    + "own, which this one needs")
-        case "assert", "requirements": return .key(.require)
+        case "assert", "asserts", "precondition", "preconditions", "requirements": return .key(.require)
         case "prompt", "confirmation", "ask": return .key(.confirm)
         case "cmd", "cmds", "command", "commands", "script", "exec": return .key(.run)
         case "extends" where place != .top:
@@ -152,7 +148,8 @@ enum ForeignWords {
         case .sharedValue: sharedValueMeaning(of: word)
         case .requirement:
             switch word {
-            case "condition", "test", "sh", "when", "assert": .word("if")
+            case "condition", "test", "when", "assert": .word("if")
+            case "sh", "cmd", "command", "exec", "script": .word("run")
             case "msg", "text", "error", "reason": .word("message")
             default: nil
             }

@@ -215,7 +215,13 @@ package enum FieldPlace: String, CaseIterable, Sendable {
 
     private static let requirementFields = [
         Field("if", .condition, "The condition, as an expression with or without braces."),
-        Field("message", .scalar, "What the error says. May hold expressions."),
+        Field(
+            "run", .run,
+            """
+            In place of `if`: a script, or a program and its arguments, that has to succeed. It runs once, like those \
+            of `vars`.
+            """),
+        Field("message", .scalar, "What the error says. May hold expressions. Default for `run`: the command."),
     ]
 
     private static let outputFields = [

@@ -52,11 +52,12 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
             .init(
                 "require", in: [.top, .member, .template], .requirements,
                 """
-                Conditions that have to hold when this starts. One that is false fails it with the message.
+                Conditions that have to hold when this starts. One that is false, or a command that fails, fails it \
+                with the message.
                 """,
                 atTop: """
-                    Conditions that have to hold before anything starts. One that is false fails the run with the \
-                    message.
+                    Conditions that have to hold before anything starts. One that is false, or a command that fails, \
+                    fails the run with the message.
                     """)
         case .confirm:
             .init(

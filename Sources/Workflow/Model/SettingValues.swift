@@ -197,9 +197,15 @@ package struct OutputDeclaration: Sendable {
 
 /// One entry of `require`: a condition that has to hold when a step or group starts.
 package struct Requirement: Sendable {
-    package let condition: Expression
-    /// The message if the condition does not hold.
-    package let message: Template
+    package enum Condition: Sendable {
+        case expression(Expression)
+        /// A command that has to succeed: that of the shared value of this name. `text` shows it on one line.
+        case command(value: String, text: String)
+    }
+
+    package let condition: Condition
+    /// The message if the condition does not hold; nil only for a command.
+    package let message: Template?
     /// The place of the entry.
     package let range: SourceRange
 }

@@ -22,16 +22,19 @@ package struct SharedValue: Sendable {
         package let timeout: TimeLimit?
         /// The workflow's secrets that it sees, as environment variables.
         package let secrets: [SecretUse]
+        /// True for a command of `require`, of which only the status counts.
+        package let isPrecondition: Bool
 
         package init(
             body: WorkflowNode.Body, kind: OutputDeclaration.Kind = .string, shell: Shell? = nil,
-            timeout: TimeLimit? = nil, secrets: [SecretUse] = []
+            timeout: TimeLimit? = nil, secrets: [SecretUse] = [], isPrecondition: Bool = false
         ) {
             self.body = body
             self.kind = kind
             self.shell = shell
             self.timeout = timeout
             self.secrets = secrets
+            self.isPrecondition = isPrecondition
         }
     }
 
@@ -51,6 +54,12 @@ extension SharedValue {
             if case .arguments(let words) = command.body { words.flatMap(\.expressions) } else { [] }
         }
     }
+
+    /// True for a command of `require`, whose name no expression and no script can write.
+    package var isPrecondition: Bool { command?.isPrecondition == true }
+
+    /// Its name in the log, without that of the group: `vars.NAME`, or `require[1]`.
+    package var words: String { isPrecondition ? name : "vars.\(name)" }
 
     /// The command that makes it; nil for a value from the file.
     package var command: Command? { if case .command(let command) = source { command } else { nil } }

@@ -275,13 +275,15 @@ extension Workflow {
         return use.source == .file ? nil : usedFile(around: group)?.group ?? .root
     }
 
-    /// All values that have a name inside a group; of two with the same name, the inner one. Outermost last.
+    /// All values that have a name for expressions and scripts inside a group; of two with the same name, the inner
+    /// one. Outermost last.
     package func sharedValues(visibleIn group: NodeIndex) -> [SharedValueID] {
         var found: [SharedValueID] = []
         var names: Set<String> = []
         var scope = group
         while true {
-            for (position, value) in sharedValues(of: scope).enumerated() where names.insert(value.name).inserted {
+            for (position, value) in sharedValues(of: scope).enumerated()
+            where !value.isPrecondition && names.insert(value.name).inserted {
                 found.append(SharedValueID(scope: scope, position: position))
             }
             guard let next = sharedScope(around: scope) else { return found }
