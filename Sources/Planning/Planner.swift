@@ -18,7 +18,26 @@ package enum Planner {
     ) -> (plan: Plan?, diagnostics: [Diagnostic]) {
         let proof = prove(workflow)
         guard !proof.diagnostics.containErrors else { return (nil, proof.diagnostics) }
-        var layout = proof.layout ?? PlanLayout(workflow, isOutline: true)
+        var workflow = workflow
+        var layout = proof.layout
+        if workflow.hasComputedSettings {
+            let computed = workflow.computing(known)
+            guard computed.findings.isEmpty else {
+                return (nil, (proof.diagnostics + computed.findings).sortedByPlace())
+            }
+            workflow = computed.workflow
+            layout = PlanLayout(workflow, isOutline: true)
+            if let finding = layout?.sizeFinding(limit: rowLimit) {
+                return (nil, (proof.diagnostics + [finding]).sortedByPlace())
+            }
+        }
+        return plan(workflow, layout ?? PlanLayout(workflow, isOutline: true), proof, known: known)
+    }
+
+    private static func plan(
+        _ workflow: Workflow, _ whole: PlanLayout, _ proof: Proof, known: KnownValues
+    ) -> (plan: Plan?, diagnostics: [Diagnostic]) {
+        var layout = whole
         if let settled = workflow.settling(known) {
             let larger = PlanLayout(settled, isOutline: true)
             // An expansion that is too large to show is left to the run.
@@ -29,6 +48,10 @@ package enum Planner {
         let rows = expansion.takeRows()
         let origin = PlanOrigin(layout.workflow, standardOutputReads: proof.standardOutputReads)
         let outline = Plan(origin, measuring: rows.nodes, edges: rows.edges)
+        if workflow.hasComputedSettings {
+            let findings = outline.findingsOfCopies(hiding: known.isHidden)
+            guard findings.isEmpty else { return (nil, (proof.diagnostics + findings).sortedByPlace()) }
+        }
         return (outline.withoutDynamicInstances(needs: proof.needs), proof.diagnostics)
     }
 
@@ -94,4 +117,24 @@ extension Workflow {
     fileprivate var hasDefault: Bool { defaultSteps != nil || uses.contains { $0.defaultSteps != nil } }
 
     fileprivate func isFanOut(_ row: Int) -> Bool { nodes[row].settings?.fanOut != nil }
+}
+
+extension Workflow {
+    /// Returns the workflow with the instances of every fan-out over known values filled in, as if the file listed
+    /// them; nil if there is no such fan-out. A fan-out with an invalid list is unchanged: the run reports the
+    /// mistake.
+    func settling(_ known: KnownValues) -> Workflow? {
+        var settled: Workflow?
+        for row in nodes.indices {
+            guard let settings = nodes[row].settings, let fanOut = settings.fanOut, let items = fanOut.items,
+                !items.references.isEmpty, let list = known.value(of: items, at: NodeIndex(row), of: self),
+                let instances = try? fanOut.instances(over: list, isHidden: known.isHidden)
+            else { continue }
+            var workflow = settled ?? self
+            workflow.nodes[row].settings = settings.with(
+                fanOut.with(instances))
+            settled = workflow
+        }
+        return settled
+    }
 }

@@ -9,6 +9,7 @@ import Testing
         "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
         "everyday/flowrun.yml", "scripts.yml", "reuse/flowrun.yml", "reuse/tools/measure.yml", "vars.yml",
+        "expressions.yml",
     ]
 
     /// Runs an example and holds its log against the rules of every log.
@@ -161,6 +162,19 @@ import Testing
         #expect(loud.output(of: "greet[bob]") == "good day, bob\ngood day, bob\n")
         #expect(loud.output(of: "shout") == "GOOD DAY, ANN AND BOB")
         try await test.run("examples/params.yml", "--param", "greeting=x1").expect(exit: 64)
+    }
+
+    @Test func `settings follow from parameters, and a wrong one ends the run before it starts`() async throws {
+        let test = try ExampleFolder.copy()
+        let plain = try await log(of: "expressions.yml", in: test)
+        #expect(plain.output(of: "test[0]") + plain.output(of: "test[1]") == "shard 0 of 2\nshard 1 of 2\n")
+        #expect(plain.output(of: "pack[linux,zip]") == "packs v1.0 for linux into out/v1.0.zip\n")
+        #expect(plain.outcomes["keep"] == "skipped")
+        let other = try await test.run(
+            "examples/expressions.yml", "--param", "tag=Fix/Typo", "--param", "shards=3", "--log", "json")
+        #expect(try other.log().output(of: "keep") == "keeps fix-typo\n")
+        let wrong = try await test.run("examples/expressions.yml", "--param", "limit=soon")
+        wrong.expect(exit: 2, stdout: "")
     }
 
     @Test func `outputs reach the report`() async throws {

@@ -35,23 +35,29 @@ enum WorkflowSchemaText {
             let limits = "{ \"minimum\": \(definition.range.lowerBound), \"maximum\": \(definition.range.upperBound) }"
             return try property(
                 $0.spelling, type, definition.documentation(in: place),
-                limits: type == .wholeNumber ? ", \(limits)" : "")
+                limits: type == .wholeNumber ? ", \(limits)" : "", isComputed: definition.isComputed)
         }
     }
 
     private static func lines(ofFields name: String) throws -> [[String]] {
-        try required(FieldPlace(rawValue: name), name).fields.map { try property($0.word, $0.type, $0.documentation) }
+        let place = try required(FieldPlace(rawValue: name), name)
+        return try place.fields.map {
+            try property($0.word, $0.type, $0.documentation, isComputed: place == .retry)
+        }
     }
 
     private static func property(
-        _ word: String, _ type: KeyType, _ documentation: String, limits: String = ""
+        _ word: String, _ type: KeyType, _ documentation: String, limits: String = "", isComputed: Bool = false
     ) throws -> [String] {
+        let shape = "{ \"$ref\": \"#/definitions/\(type.rawValue)\" }\(limits)"
         let title = word.prefix(1).uppercased() + word.dropFirst().replacing("-", with: " ")
         return [
             "\(try quoted(word)): {",
             "  \"title\": \(try quoted(title)),",
             "  \"description\": \(try quoted(documentation)),",
-            "  \"allOf\": [{ \"$ref\": \"#/definitions/\(type.rawValue)\" }\(limits)]",
+            isComputed
+                ? "  \"anyOf\": [{ \"allOf\": [\(shape)] }, { \"$ref\": \"#/definitions/computed\" }]"
+                : "  \"allOf\": [\(shape)]",
             "}",
         ]
     }

@@ -119,9 +119,17 @@ struct `A parameter` {
         #expect(check(fixed).summary == [])
     }
 
-    @Test func `with an expression in its default is refused for that alone`() {
-        let checked = check("a: { pattern: x, default: \"1️⃣${{ b }}\" }")
-        #expect(checked.summary == ["1️⃣ FR0402 `${{ }}` is not evaluated here"])
+    @Test func `may have expressions in its default, which is checked as far as it is a text`() {
+        let checked = check("a: { pattern: x, default: \"${{ b }}\" }\nc: { type: list, default: [x, \"${{ b }}\"] }")
+        #expect(checked.summary == [])
+        #expect(checked.workflow?.parameters.map { $0.computedDefault?.source.templates.count } == [1, 2])
+        #expect(checked.workflow?.parameters.map(\.defaultValue) == [nil, nil])
+        #expect(
+            check("a: { default: 1️⃣[x, \"${{ b }}\"] }").summary
+                == ["1️⃣ FR0206 the default of `a`: expected a text, found a list"])
+        #expect(
+            check("a: { type: list, default: 1️⃣\"x${{ b }}\" }").summary
+                == ["1️⃣ FR0206 the default of `a`: expected a list, found a text"])
     }
 
     @Test func `that is wrong keeps its name`() {

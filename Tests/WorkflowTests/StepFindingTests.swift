@@ -105,7 +105,7 @@ struct `A step is refused` {
         ("run: x\nneeds: { b: 1️⃣ok }", "FR0206 `b` takes `success`, `failure` or `done`, found `ok`"),
         ("run: echo 1️⃣${{ a }}", "FR0210 `${{` in a script: flowrun never puts a value into code"),
         ("run: |\n  echo\n  echo 'é' 1️⃣${{ a }}", "FR0210 `${{` in a script: flowrun never puts a value into code"),
-        ("run: x\ntimeout: 1️⃣${{ a }}", "FR0402 `${{ }}` is not evaluated here"),
+        ("run: x\nkill-signal: 1️⃣${{ a }}", "FR0402 `${{ }}` is not evaluated here"),
     ])
     func `where it says something wrong`(lines: String, finding: String) {
         #expect(checkStep(lines).summary == ["1️⃣ \(finding)"])

@@ -132,8 +132,6 @@ struct `A step's keys` {
         ("outputs: { a: 1️⃣\"${{ b }}\" }", "FR0205 `a` takes the type of what the step writes, found an expression"),
         ("pool: \"1️⃣${{ b }}\"", "FR0402 `${{ }}` is not evaluated here"),
         ("mutex: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
-        ("retry: { attempts: \"1️⃣${{ b }}\" }", "FR0402 `${{ }}` is not evaluated here"),
-        ("platforms: [\"1️⃣${{ b }}\"]", "FR0402 `${{ }}` is not evaluated here"),
         (
             "1️⃣retryStrategy: { attempts: 2 }\npool: [a]",
             "FR0202 `retryStrategy` is not a key of a step; flowrun's word is `retry`"

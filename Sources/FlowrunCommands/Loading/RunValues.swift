@@ -19,7 +19,8 @@ struct RunValues {
         if !workflow.parameters.isEmpty || !given.isEmpty {
             do {
                 parameters = try ParameterValues(
-                    given.map { ($0.name, $0.value) }, for: workflow.parameters, variable: RunSecrets.variable)
+                    given.map { ($0.name, $0.value) }, for: workflow.parameters, variable: RunSecrets.variable,
+                    computing: workflow.defaultValue)
             } catch {
                 mistakes = error.messages
                 missing = error.missing
@@ -44,7 +45,7 @@ struct RunValues {
     func demand(by plan: Plan) throws(CommandError) {
         guard !missing.isEmpty || !plan.workflow.secrets.isEmpty else { return try check() }
         let reads = PlanReads(plan, known: known, wanted: missing.map(\.name))
-        var messages = mistakes + missing.filter { reads.parameters.contains($0.name) }.map(\.demand)
+        var messages = mistakes + missing.filter { $0.isRequired && reads.parameters.contains($0.name) }.map(\.demand)
         do {
             try secrets.demand(reads.secrets.contains)
         } catch {

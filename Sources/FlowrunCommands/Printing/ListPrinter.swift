@@ -90,7 +90,8 @@ package struct ListPrinter {
         for (name, parameter) in zip(names, workflow.parameters) {
             var line = name.padded(to: width)
             if let description = parameter.description { line += "  " + description.asOneLine }
-            if let value = parameter.defaultValue { line += "  (default: \(value.text.asOneLine))" }
+            let computed = parameter.computedDefault.map { workflow.file.text(in: $0.range) }
+            if let value = parameter.defaultValue?.text ?? computed { line += "  (default: \(value.asOneLine))" }
             if parameter.isRequired { line += "  (required)" }
             if let variable = parameter.variable { line += "  (from $\(variable))" }
             text += line.withoutEndSpaces + "\n"

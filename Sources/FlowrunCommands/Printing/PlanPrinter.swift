@@ -270,7 +270,7 @@ package struct PlanPrinter {
         var text = ""
         for row in plan.rows {
             guard let limit = maxItems(of: row) else { continue }
-            let items = plan.fanOut(of: row)?.items?.text ?? ""
+            let items = plan.fanOut(of: row)?.items?.text ?? "`matrix`"
             text += "\(plan.nodes[row].id)[*]: one for each of \(items.asOneLine), at most \(limit)\n"
         }
         return text.isEmpty ? "" : text + "\n"

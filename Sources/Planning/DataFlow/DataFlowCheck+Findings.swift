@@ -31,8 +31,8 @@ extension DataFlowCheck {
         if hasVariable(text) {
             report(
                 .notKnownHere,
-                "`\(text)` has no value here: `for-each` belongs to the whole fan-out, not to a copy",
-                at: name.range, fix: .init("write a list that does not depend on the copy"))
+                "`\(text)` has no value here: the key belongs to the whole fan-out, not to a copy",
+                at: name.range, fix: .init("write a value that does not depend on the copy"))
         } else if text == "secrets" || declared.secret(text) != nil {
             report(
                 .unknownName, "an expression cannot read secrets", at: name.range,
@@ -228,5 +228,100 @@ extension DataFlowCheck {
         let limit = ExpressionFunction.listLimit
         guard overflow || count > limit else { return }
         report(.valueType, "the list would have more than \(limit) elements", at: range)
+    }
+}
+
+// Findings about keys such as `timeout`, whose values follow from parameters and `vars`.
+extension DataFlowCheck {
+    mutating func checkComputed(_ settings: Settings, of row: Int) {
+        if let matrix = settings.fanOut?.matrix { check(matrix, of: row) }
+        for setting in settings.computed { check(setting, of: row) }
+    }
+
+    /// Checks what is known of the value without a run: the names that it reads, its type, and each value that the file
+    /// has for them.
+    private mutating func check(_ setting: ComputedSetting, of row: Int) {
+        let outer = place
+        defer { place = outer }
+        place = Place(
+            row: row, seesOwnVariables: !WorkflowKey.ofWhole.contains(setting.key), isInside: setting.isInside)
+        let group = workflow.scope(of: setting, at: NodeIndex(row))
+        var isSound = true
+        for (word, template, isItem) in setting.templates {
+            for expression in template.expressions {
+                let count = findings.count
+                let type = present(expression.root)
+                if findings.count == count { checkMoment(of: expression, in: setting, group) }
+                if findings.count == count, template.expression != nil {
+                    checkType(type, of: expression, word: word, isItem: isItem, in: setting)
+                }
+                if findings.count > count { isSound = false }
+            }
+        }
+        guard isSound, let refusal = workflow.refusal(of: setting, at: NodeIndex(row)) else { return }
+        let given = refusal.given.map { "`params.\($0.name)` as \(Phrase.quoted($0.value.text))" }
+        report(
+            .invalidValue, refusal.message, at: setting.range,
+            notes: given.isEmpty ? [] : [.init("with \(given.joined(separator: ", "))")])
+    }
+
+    private mutating func checkMoment(of expression: Expression, in setting: ComputedSetting, _ group: NodeIndex) {
+        var copies: Set<String> = []
+        // The instances of a matrix are made for all copies of the groups around it.
+        if setting.key != .matrix {
+            for root in Set(expression.references.map(\.root)) where isEarlyVariable(root) { copies.insert(root) }
+        }
+        var names = LateNames(workflow)
+        guard let late = names.first(in: expression, of: group, isCopy: copies.contains) else { return }
+        report(
+            .notKnownHere,
+            "`\(setting.key.spelling)` has its value before the first step, and `\(late.text)` has not", at: late.range,
+            fix: .init("read parameters, `vars` without a command, or variables of copies that the file lists"))
+    }
+
+    /// True for the variable of a fan-out whose copies are known before the run.
+    private mutating func isEarlyVariable(_ name: String) -> Bool {
+        var row = place.row
+        while row != 0 {
+            if declared.hasVariable(name, of: row) {
+                let items = workflow.nodes[row].settings?.fanOut?.items
+                var names = LateNames(workflow)
+                return items.map { names.first(in: $0, of: workflow.nodes[row].parent) == nil } ?? true
+            }
+            row = workflow.nodes[row].parent.row
+        }
+        return false
+    }
+
+    private mutating func checkType(
+        _ type: ValueType, of expression: Expression, word: String?, isItem: Bool, in setting: ComputedSetting
+    ) {
+        let field = word.flatMap { word in FieldPlace.retry.fields.first { $0.word == word } }
+        let key = field?.type ?? setting.key.definition.type(in: .step)
+        guard let expected = type.expectation(of: key, isItem: isItem) else { return }
+        report(
+            .valueType, "`\(word ?? setting.key.spelling)` takes \(expected), found \(type.described)",
+            at: expression.root.range,
+            fix: type.isNumber && expected.hasPrefix("a duration")
+                ? .init("write the unit, as in `${{ \(expression.text) }}s`") : nil)
+    }
+}
+
+extension ValueType {
+    /// Returns what a key takes if no value of this type can be one; nil if one can. A text may be that of a number:
+    /// the variables of a matrix are texts.
+    fileprivate func expectation(of key: KeyType, isItem: Bool) -> String? {
+        if isAny || isMixed { return nil }
+        var isBool: Bool { if case .bool = kind { true } else { false } }
+        return switch key {
+        case .duration, .grace: isText ? nil : "a duration such as `90s`, `10m` or `1h30m`"
+        case .wholeNumber, .attempts: isNumber || isText ? nil : "a whole number"
+        case .factor, .share: isNumber || isText ? nil : "a number"
+        case .flag: isBool || isText ? nil : "true or false"
+        case .platforms, .retryReasons, .matrix: isItem == isList ? isItem ? "a word" : "a list" : nil
+        case .shell: isItem ? isList ? "a word" : nil : isText || isList ? nil : "a shell's name or a list of words"
+        case .retry: isScalar || isList ? "a mapping such as `{ attempts: 3, delay: 5s }`" : nil
+        default: isScalar ? nil : "a text"
+        }
     }
 }

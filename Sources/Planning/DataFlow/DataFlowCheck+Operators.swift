@@ -346,7 +346,9 @@ extension DataFlowCheck {
     mutating func item(of row: Int) -> ValueType {
         guard let fanOut = workflow.nodes[row].settings?.fanOut else { return .any }
         guard let items = fanOut.items else {
-            let isLoop = fanOut.axes.count == 1 && fanOut.instances.first?.variables.count == 1
+            let isLoop =
+                fanOut.axes.count == 1
+                && (fanOut.matrix == nil ? fanOut.instances.first?.variables.count == 1 : fanOut.included.isEmpty)
             if isLoop { return ValueType(.string) }
             return ValueType(.object(fanOut.axes.map { .init(name: $0, type: ValueType(.string)) }))
         }

@@ -279,11 +279,43 @@ extension DataFlowCheck {
     }
 }
 
-// `with`: checks that the values a group passes fit the parameters.
+// `with` and the defaults of parameters: checks that the values fit the parameters.
 extension DataFlowCheck {
-    mutating func check(_ argument: Use.Argument, for parameter: Parameter) {
-        guard case .text(let template) = argument.value, let expression = template.expression else {
-            for template in argument.templates { check(template, what: "an item of a list") }
+    mutating func check(_ argument: Use.Argument, for parameter: Parameter) { check(argument.value, for: parameter) }
+
+    /// Checks the defaults with expressions of a file or a template.
+    mutating func checkDefaults(of parameters: [Parameter]) {
+        for (index, parameter) in parameters.enumerated() {
+            guard let computed = parameter.computedDefault else { continue }
+            let count = findings.count
+            check(computed.source, for: parameter)
+            let later = Set(parameters[index...].map(\.name))
+            for expression in computed.source.templates.flatMap(\.expressions) where findings.count == count {
+                check(expression, asDefaultOf: parameter, later)
+            }
+        }
+    }
+
+    private mutating func check(
+        _ expression: Expression, asDefaultOf parameter: Parameter, _ later: Set<String>
+    ) {
+        let group = NodeIndex(place.row)
+        var names = LateNames(workflow, acceptsParameters: true)
+        if let late = names.first(in: expression, of: group) {
+            report(
+                .notKnownHere, "a default has its value before the first step, and `\(late.text)` has not",
+                at: late.range, fix: .init("read parameters, or `vars` without a command"))
+        } else if let name = workflow.parameters(readBy: expression, of: group).intersection(later).min() {
+            report(
+                .notKnownHere,
+                "the default of `\(parameter.name)` reads `params.\(name)`, which is not declared before it",
+                at: expression.root.range, fix: .init("declare `\(name)` before `\(parameter.name)`"))
+        }
+    }
+
+    private mutating func check(_ value: Use.Argument.Source, for parameter: Parameter) {
+        guard case .text(let template) = value, let expression = template.expression else {
+            for template in value.templates { check(template, what: "an item of a list") }
             return
         }
         let type = present(expression.root)

@@ -63,7 +63,8 @@ struct DataFlowCheck {
     /// True if any row may have an expression; a workflow without pays for nothing more. O(rows).
     static func concerns(_ workflow: Workflow) -> Bool {
         // By row, because copying a node retains everything in it.
-        !workflow.uses.isEmpty || workflow.defaults?.workingDirectory?.expressions.isEmpty == false
+        !workflow.uses.isEmpty || workflow.hasComputedSettings
+            || workflow.defaults?.workingDirectory?.expressions.isEmpty == false
             || workflow.nodes.indices.contains { row in
                 if workflow.nodes[row].settings != nil { return true }
                 guard case .arguments(let words) = workflow.nodes[row].body else { return false }
@@ -90,7 +91,7 @@ struct DataFlowCheck {
             for word in words { checkWord(word) }
             place.seesArguments = false
         }
-        if row == 0 { checkFolder(of: workflow.defaults) }
+        if row == 0 { checkDefaults(workflow.defaults, workflow.parameters) }
         if let use = workflow.use(of: NodeIndex(row)) { check(use) }
         guard let settings = workflow.nodes[row].settings else { return }
         checkSharedValues(settings.sharedValues, of: row)
@@ -102,9 +103,8 @@ struct DataFlowCheck {
         for requirement in settings.requirements { check(requirement) }
         if let items = settings.fanOut?.items { checkItems(items, of: row) }
         if let label = settings.fanOut?.label { checkLabel(label, of: row) }
+        if workflow.hasComputedSettings { checkComputed(settings, of: row) }
     }
-
-    // MARK: places
 
     /// Checks the values that a group passes to the body it uses, and the keys at the top of the body.
     private mutating func check(_ use: Use) {
@@ -113,12 +113,18 @@ struct DataFlowCheck {
             if let parameter = declared.parameter(argument.name, of: use) { check(argument, for: parameter) }
         }
         place = Place(row: use.group.row, isInside: true)
-        if use.source == .file { checkFolder(of: use.defaults) }
+        checkDefaults(use.source == .file ? use.defaults : nil, use.parameters)
         if let settings = use.settings {
             checkEnvironment(settings)
             for requirement in settings.requirements { check(requirement) }
         }
         place = Place(row: use.group.row)
+    }
+
+    private mutating func checkDefaults(_ settings: Settings?, _ parameters: [Parameter]) {
+        checkDefaults(of: parameters)
+        checkFolder(of: settings)
+        if let settings, workflow.hasComputedSettings { checkComputed(settings, of: place.row) }
     }
 
     private mutating func checkFolder(of settings: Settings?) {

@@ -154,7 +154,7 @@ struct ResultNeeds {
         }
         guard let settings = workflow.nodes[row].settings else { return traits }
         // If the condition belongs to the instances, the fan-out itself runs in any case.
-        if settings.condition != nil && settings.fanOut?.decidesCopies != true || !settings.platforms.isEmpty {
+        if settings.condition != nil && settings.fanOut?.decidesCopies != true || settings.keys.contains(.platforms) {
             traits.insert(.conditional)
         }
         if settings.condition?.usesStatus == true { traits.insert(.waitsForAll) }

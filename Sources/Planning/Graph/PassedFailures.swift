@@ -352,6 +352,7 @@ struct PassedFailures {
 extension Settings {
     /// True for a group that may fail for other reasons than its members.
     fileprivate var mayFailGroup: Bool {
-        timeout != nil || !requirements.isEmpty || keys.contains(.confirm) || !outputs.isEmpty || fanOut?.items != nil
+        keys.contains(.timeout) || !requirements.isEmpty || keys.contains(.confirm) || !outputs.isEmpty
+            || fanOut?.items != nil
     }
 }

@@ -1,3 +1,4 @@
+internal import Syntax
 package import Workflow
 
 /// The values that are known before a run: its parameters, and the `vars` that follow from them.
@@ -41,11 +42,18 @@ package struct KnownValues: Sendable {
     fileprivate func fields(inside use: Use?, of workflow: Workflow) -> [Value.Field] {
         guard let use else { return parameters }
         let outside = KnownScope(known: self, workflow: workflow, group: workflow[use.group].parent)
-        let own = use.parameters.compactMap { parameter in
-            outside.value(of: parameter, of: use).map { Value.Field(name: parameter.name, value: $0) }
+        let around = use.source == .template ? fields(inside: workflow.usedFile(around: use.group), of: workflow) : []
+        var own: [Value.Field] = []
+        for parameter in use.parameters {
+            var inside: KnownScope {
+                let fields = use.adding(around, to: own, named: \.name)
+                return KnownScope(known: self, workflow: workflow, group: use.group, given: (use.group, fields))
+            }
+            if let value = outside.value(of: parameter, of: use, inside: inside) {
+                own.append(Value.Field(name: parameter.name, value: value))
+            }
         }
-        return use.adding(
-            fields(inside: workflow.usedFile(around: use.group), of: workflow), to: own, named: \.name)
+        return use.adding(around, to: own, named: \.name)
     }
 }
 
@@ -81,6 +89,8 @@ private struct KnownScope: ExpressionScope {
     var variables: [Variable] = []
     /// True if status functions have a value: that of a run in which nothing fails.
     var assumesSuccess = false
+    /// The parameters inside a body whose defaults are being made.
+    var given: (use: NodeIndex, fields: [Value.Field])?
     var memo = Memo()
 
     func value(of expression: Expression) -> Value? {
@@ -89,15 +99,17 @@ private struct KnownScope: ExpressionScope {
     }
 
     /// The value that a parameter of a body is given here, or its default; nil if it is unknown.
-    func value(of parameter: Parameter, of use: Use) -> Value? {
+    func value(of parameter: Parameter, of use: Use, inside: @autoclosure () -> KnownScope) -> Value? {
         guard let argument = use.arguments.last(where: { $0.name == parameter.name }) else {
-            return parameter.isRequired ? nil : parameter.absentValue
+            if parameter.isRequired { return nil }
+            guard parameter.computedDefault != nil else { return parameter.absentValue }
+            return try? inside().defaultValue(of: parameter)
         }
         guard argument.templates.flatMap(\.expressions).allSatisfy(isKnown) else { return nil }
         return try? argument.value(for: parameter, in: self)
     }
 
-    private func isKnown(_ expression: Expression) -> Bool {
+    func isKnown(_ expression: Expression) -> Bool {
         (assumesSuccess ? !expression.asksFiles : !expression.asksTheRun)
             && expression.references.allSatisfy { root, field in
                 switch root {
@@ -111,6 +123,8 @@ private struct KnownScope: ExpressionScope {
 
     private func isKnown(_ id: SharedValueID) -> Bool {
         if let known = memo.isKnown[id] { return known }
+        // Values that read each other have a finding of their own.
+        memo.isKnown[id] = false
         let value = workflow[id]
         let isKnown = value.command == nil && value.expressions.allSatisfy(seen(from: id.scope).isKnown)
         memo.isKnown[id] = isKnown
@@ -118,12 +132,15 @@ private struct KnownScope: ExpressionScope {
     }
 
     private func seen(from group: NodeIndex) -> KnownScope {
-        KnownScope(known: known, workflow: workflow, group: group, assumesSuccess: assumesSuccess, memo: memo)
+        KnownScope(
+            known: known, workflow: workflow, group: group, assumesSuccess: assumesSuccess, given: given, memo: memo)
     }
 
     func value(of name: String) -> Value? {
         guard name == "params" else { return variables.last { $0.name == name }?.typedValue }
-        return .object(known.fields(inside: workflow.use(around: group, isInside: true), of: workflow))
+        let use = workflow.use(around: group, isInside: true)
+        if let given, given.use == use?.group { return .object(given.fields) }
+        return .object(known.fields(inside: use, of: workflow))
     }
 
     func shared(_ name: String) throws(EvaluationError) -> Value? {
@@ -161,21 +178,223 @@ private struct KnownScope: ExpressionScope {
 }
 
 extension Workflow {
-    /// Returns the workflow with the instances of every fan-out over known values filled in, as if the file listed
-    /// them; nil if there is no such fan-out. A fan-out with an invalid list is unchanged: the run reports the
-    /// mistake.
-    func settling(_ known: KnownValues) -> Workflow? {
-        var settled: Workflow?
-        for row in nodes.indices {
-            guard let settings = nodes[row].settings, let fanOut = settings.fanOut, let items = fanOut.items,
-                !items.references.isEmpty, let list = known.value(of: items, at: NodeIndex(row), of: self),
-                let instances = try? fanOut.instances(over: list, isHidden: known.isHidden)
-            else { continue }
-            var workflow = settled ?? self
-            workflow.nodes[row].settings = settings.with(
-                fanOut.with(instances))
-            settled = workflow
+    /// Returns the default of one of the file's parameters, made of the fields of those before it. The error says where
+    /// the default is.
+    package func defaultValue(
+        of parameter: Parameter, after fields: [Value.Field]
+    ) throws(EvaluationError) -> Value {
+        let scope = KnownScope(known: KnownValues(fields: fields), workflow: self, group: .root)
+        do throws(EvaluationError) {
+            return try scope.defaultValue(of: parameter)
+        } catch {
+            let place = "\(file.name):\(file.line(at: error.range.lowerOffset))"
+            throw EvaluationError("\(place): \(error.message)", at: error.range)
         }
-        return settled
+    }
+}
+
+// Keys such as `timeout` whose values follow from parameters and `vars`: they have them before the first step.
+extension Workflow {
+    /// The group whose names the expressions in a key of a row read.
+    func scope(of setting: ComputedSetting, at row: NodeIndex) -> NodeIndex {
+        if setting.isInside { return row }
+        let node = nodes[row.row]
+        let isOfWhole = node.settings?.fanOut != nil && WorkflowKey.ofWhole.contains(setting.key)
+        return node.isGroup && !node.isUse && !isOfWhole ? row : node.parent
+    }
+
+    /// Returns the workflow with these values, and a finding for each that its key does not accept. A value that
+    /// follows from a parameter without one is left as it is; one that reads the variables of copies is only prepared.
+    func computing(_ known: KnownValues) -> (workflow: Workflow, findings: [Diagnostic]) {
+        var workflow = self
+        var computation = Computation(workflow: self, known: known)
+        for row in nodes.indices {
+            guard let settings = nodes[row].settings else { continue }
+            computation.compute(settings, of: NodeIndex(row)) { workflow.nodes[row].settings = $0 }
+        }
+        if let defaults { computation.compute(defaults, of: .root) { workflow.defaults = $0 } }
+        for (index, use) in uses.enumerated() {
+            guard let defaults = use.defaults else { continue }
+            computation.compute(defaults, of: use.group) { workflow.uses[index].defaults = $0 }
+        }
+        workflow.hasComputedSettings = computation.isIncomplete
+        return (workflow, computation.findings)
+    }
+
+    /// The computation of all values for given parameters.
+    private struct Computation {
+        let workflow: Workflow
+        let known: KnownValues
+        private(set) var findings: [Diagnostic] = []
+        /// True if a value is still to be computed.
+        private(set) var isIncomplete = false
+
+        init(workflow: Workflow, known: KnownValues) { (self.workflow, self.known) = (workflow, known) }
+
+        mutating func compute(_ settings: Settings, of row: NodeIndex, _ store: (Settings?) -> Void) {
+            let (computed, fanOut) = (settings.computed, settings.fanOut)
+            guard !computed.isEmpty || fanOut?.matrix != nil else { return }
+            var made: [(key: WorkflowKey, value: (any Sendable)?)] = []
+            if let fanOut, let instances = instances(of: fanOut, at: row) {
+                made.append((.forEach, fanOut.with(instances)))
+            }
+            for setting in computed {
+                if let value = value(of: setting, at: row) { made.append((setting.key, value.made)) }
+            }
+            store(settings.computing(made.sorted { $0.key.rawValue < $1.key.rawValue }))
+        }
+
+        /// The instances of a matrix with expressions in its axes; nil if they stay as they are.
+        private mutating func instances(of fanOut: FanOut, at row: NodeIndex) -> [FanOut.Instance]? {
+            guard let matrix = fanOut.matrix else { return nil }
+            let group = workflow.scope(of: matrix, at: row)
+            let scope = KnownScope(known: known, workflow: workflow, group: group)
+            do throws(EvaluationError) {
+                return try fanOut.instances(isHidden: known.isHidden) { expression throws(EvaluationError) in
+                    try scope.evaluate(expression)
+                }
+            } catch {
+                note(error, of: matrix, in: group)
+                return nil
+            }
+        }
+
+        private mutating func note(_ error: EvaluationError, of setting: ComputedSetting, in group: NodeIndex) {
+            if lacksParameter(of: setting, in: group) {
+                isIncomplete = true
+            } else {
+                findings.append(setting.refusal(error, in: workflow, hiding: known.isHidden))
+            }
+        }
+
+        /// nil if the value stays as it is.
+        private mutating func value(of setting: ComputedSetting, at row: NodeIndex) -> (made: (any Sendable)?, Void)? {
+            let (workflow, known, group) = (workflow, known, workflow.scope(of: setting, at: row))
+            guard !setting.readsCopies else {
+                isIncomplete = true
+                var prepared = setting
+                prepared.evaluate = { expression, variables throws(EvaluationError) in
+                    let scope = KnownScope(known: known, workflow: workflow, group: group, variables: variables)
+                    return try expression.evaluate(in: scope)
+                }
+                return (prepared, ())
+            }
+            let scope = KnownScope(known: known, workflow: workflow, group: group)
+            do throws(EvaluationError) {
+                return (try setting.made { expression throws(EvaluationError) in try scope.evaluate(expression) }, ())
+            } catch {
+                note(error, of: setting, in: group)
+                return nil
+            }
+        }
+
+        /// True if the value may follow from a required parameter that was not given; who reads it has to demand it.
+        private func lacksParameter(of setting: ComputedSetting, in group: NodeIndex) -> Bool {
+            let missing = Set(workflow.parameters.map(\.name)).subtracting(known.parameters.map(\.name))
+            guard !missing.isEmpty else { return false }
+            guard workflow.use(around: group, isInside: true) == nil else { return true }
+            for (root, field) in setting.expressions.flatMap(\.references) {
+                if root == "vars" { return true }
+                if root == "params", let field, missing.contains(field) { return true }
+            }
+            return false
+        }
+    }
+
+    /// Returns the first reason to refuse a value that a run could give to a key: one of an `enum`, a default, that of
+    /// a copy. nil if it accepts all of them, or if they are not known.
+    func refusal(of setting: ComputedSetting, at row: NodeIndex) -> (message: String, given: [Value.Field])? {
+        let group = scope(of: setting, at: row)
+        let references = setting.expressions.flatMap(\.references)
+        let readsFile = use(around: group, isInside: true) == nil
+        let read = Set(references.compactMap { readsFile && $0.root == "params" ? $0.field : nil })
+        var choices: [[Value.Field]] = [[]]
+        for parameter in parameters {
+            let isRead = read.contains(parameter.name)
+            let fields = parameter.possibleValues.map { Value.Field(name: parameter.name, value: $0) }
+            guard let first = fields.first else {
+                if isRead { return nil }
+                continue
+            }
+            let longer = choices.flatMap { choice in (isRead ? fields : [first]).map { choice + [$0] } }
+            choices = Array(longer.prefix(Self.choiceLimit))
+        }
+        for variables in copies(readBy: setting, at: row) ?? [] {
+            for choice in choices {
+                let known = KnownValues(fields: choice)
+                let scope = KnownScope(known: known, workflow: self, group: group, variables: variables)
+                do throws(EvaluationError) {
+                    _ = try setting.made { expression throws(EvaluationError) in try scope.evaluate(expression) }
+                } catch {
+                    // What has no value may have one in a run.
+                    guard error.range == setting.range else { continue }
+                    return (error.message, choice.filter { read.contains($0.name) })
+                }
+            }
+        }
+        return nil
+    }
+
+    private static var choiceLimit: Int { 64 }
+
+    /// The variables of the copies of the one fan-out that a value reads; nil if it reads several, or one whose items
+    /// are not in the file.
+    private func copies(readBy setting: ComputedSetting, at row: NodeIndex) -> [[Variable]]? {
+        guard setting.readsCopies else { return [[]] }
+        let names = Set(setting.expressions.flatMap(\.references).map(\.root)).subtracting(["params", "vars"])
+        var next = row
+        while next != .root {
+            if let fanOut = settings(of: next)?.fanOut, names.isSubset(of: fanOut.axes) {
+                return fanOut.isDynamic ? nil : fanOut.instances.prefix(Self.choiceLimit).map(\.variables)
+            }
+            next = nodes[next.row].parent
+        }
+        return nil
+    }
+}
+
+extension ComputedSetting {
+    /// True if it reads other names than parameters and `vars`: variables of copies.
+    var readsCopies: Bool {
+        expressions.contains { $0.references.contains { $0.root != "params" && $0.root != "vars" } }
+    }
+
+    /// The finding about a value that cannot be made, or that the key does not accept.
+    func refusal(
+        _ error: EvaluationError, in workflow: Workflow, hiding isHidden: (String) -> Bool, copy: String? = nil
+    ) -> Diagnostic {
+        let message = error.range == range ? error.message : "`\(key.spelling)` cannot be computed: \(error.message)"
+        return Diagnostic(
+            .invalidValue,
+            isHidden(message) ? "`\(key.spelling)` does not accept the value, which has a secret in it" : message,
+            in: workflow.file, at: error.range, notes: copy.map { [.init("it is that of `\($0)`")] } ?? [])
+    }
+}
+
+extension KnownScope {
+    func defaultValue(of parameter: Parameter) throws(EvaluationError) -> Value {
+        for expression in parameter.computedDefault?.source.templates.flatMap(\.expressions) ?? [] {
+            _ = try evaluate(expression)
+        }
+        return try parameter.absentValue(in: self)
+    }
+
+    /// Throws if the value is not known, or if there is none.
+    func evaluate(_ expression: Expression) throws(EvaluationError) -> Value {
+        guard isKnown(expression) else {
+            throw EvaluationError("only the run knows the value", at: expression.root.range)
+        }
+        return try expression.evaluate(in: self)
+    }
+}
+
+extension Parameter {
+    /// The values that a run may give it, as far as they are in the file: the words of an `enum`, or the default.
+    fileprivate var possibleValues: [Value] {
+        switch kind {
+        case .choice(let words): words.map(Value.string)
+        case .bool: [.bool(false), .bool(true)]
+        case .string, .int, .list, .path: isRequired || computedDefault != nil ? [] : [absentValue]
+        }
     }
 }

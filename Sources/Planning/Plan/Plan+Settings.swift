@@ -1,3 +1,4 @@
+internal import Syntax
 package import Workflow
 
 // The effective settings of a row, from its own keys, its enclosing groups, `defaults` and the built-in values. Only
@@ -139,10 +140,25 @@ extension Plan {
     /// The value that a row itself has. A fan-out and its instances share their keys; each key belongs either to the
     /// whole or to each instance.
     private func own<Value>(_ key: WorkflowKey, _ row: PlanIndex) -> Value? {
-        guard let settings = settings(of: row), settings.keys.contains(key) else { return nil }
+        guard let settings = settings(of: row), settings.keys.contains(key), isOwn(key, settings, row) else {
+            return nil
+        }
+        return settings[key] ?? computed(key, settings, for: row)
+    }
+
+    /// True if a key belongs to a row, not to the fan-out or the instances with the same keys.
+    func isOwn(_ key: WorkflowKey, _ settings: Settings, _ row: PlanIndex) -> Bool {
         let isFanOut = nodes[row].role == .fanOut
-        let isItsOwn = WorkflowKey.ofWhole.contains(key) ? isFanOut || settings.fanOut == nil : !isFanOut
-        return isItsOwn ? settings[key] : nil
+        return WorkflowKey.ofWhole.contains(key) ? isFanOut || settings.fanOut == nil : !isFanOut
+    }
+
+    /// The value of a key that reads the variables of a row's copy; nil for any other.
+    private func computed<Value>(_ key: WorkflowKey, _ settings: Settings, for row: PlanIndex) -> Value? {
+        guard let setting = settings.computed(key), let evaluate = setting.evaluate else { return nil }
+        let made = try? setting.made { expression throws(EvaluationError) in
+            try evaluate(expression, nodes[row].variables)
+        }
+        return made.flatMap { $0 as? Value }
     }
 
     /// The effective value for a row: its own, that of the nearest enclosing group if groups hand it down, or that of
@@ -161,7 +177,12 @@ extension Plan {
     private func nearest<Value>(_ key: WorkflowKey, _ row: PlanIndex) -> Value? {
         var next = nodes[row].definition.row
         while true {
-            if let said: Value = workflow.nodes[next].settings?[key] { return said }
+            if let settings = workflow.nodes[next].settings, settings.keys.contains(key) {
+                if let said: Value = settings[key] { return said }
+                var owner = row
+                while nodes[owner].definition.row != next { owner = nodes[owner].parent }
+                if let said: Value = computed(key, settings, for: owner) { return said }
+            }
             if next == 0 || workflow.use(of: NodeIndex(next))?.source == .file { return nil }
             next = workflow.nodes[next].parent.row
         }
@@ -207,5 +228,29 @@ extension Plan {
             if mutexNames(of: row).contains(name) { return true }
         }
         return false
+    }
+}
+
+extension Plan {
+    /// Returns a finding for each value of a copy that its key does not accept.
+    func findingsOfCopies(hiding isHidden: (String) -> Bool) -> [Diagnostic] {
+        var found: [Diagnostic] = []
+        for row in rows {
+            guard let settings = settings(of: row) else { continue }
+            for setting in settings.computed {
+                guard let evaluate = setting.evaluate, isOwn(setting.key, settings, row) else { continue }
+                do throws(EvaluationError) {
+                    _ = try setting.made { expression throws(EvaluationError) in
+                        try evaluate(expression, nodes[row].variables)
+                    }
+                } catch {
+                    let finding = setting.refusal(
+                        error, in: workflow, hiding: isHidden, copy: nodes[row].id)
+                    let isTold = found.contains { $0.range == finding.range && $0.message == finding.message }
+                    if !isTold { found.append(finding) }
+                }
+            }
+        }
+        return found
     }
 }

@@ -20,6 +20,7 @@ package struct PlanReads {
         hasSharedValues = workflow.hasSharedValues
         names = wanted
         if let folder = workflow.defaults?.workingDirectory { note(folder, in: .root) }
+        note(workflow.defaults?.computed ?? [], of: .root)
         var isNoted = [Bool](repeating: false, count: workflow.nodes.count)
         var row = PlanIndex.root
         while row < outline.rows.upperBound {
@@ -63,6 +64,7 @@ package struct PlanReads {
                 note(settings.requirements, in: definition)
             }
             if let folder = use.defaults?.workingDirectory { note(folder, in: definition) }
+            note(use.defaults?.computed ?? [], of: definition)
         }
         guard let settings = node.settings else { return }
         note(settings.secrets)
@@ -70,8 +72,19 @@ package struct PlanReads {
         note(settings.requirements, in: scope)
         if let input = settings.standardInput { note(input, in: scope) }
         if let items = settings.fanOut?.items { note(items, in: node.parent) }
+        if workflow.hasComputedSettings {
+            note(settings.computed, of: definition)
+            if let matrix = settings.fanOut?.matrix { note([matrix], of: definition) }
+        }
         for case .expression(let template) in settings.outputs.map(\.source) {
             note(template, in: node.isGroup ? definition : scope)
+        }
+    }
+
+    /// Those that have no value yet, because a parameter has none.
+    private mutating func note(_ settings: [ComputedSetting], of row: NodeIndex) {
+        for setting in settings {
+            for expression in setting.expressions { note(expression, in: workflow.scope(of: setting, at: row)) }
         }
     }
 
@@ -116,7 +129,7 @@ package struct PlanReads {
 
     private mutating func note(_ expression: Expression, in scope: NodeIndex) {
         for case (let root, let field?) in expression.references {
-            if root == "params", isWorkflows(field, in: scope) { parameters.insert(field) }
+            if root == "params", isWorkflows(field, in: scope) { note(parameter: field) }
             if root == "vars", let id = workflow.sharedValue(field, in: scope) { note(id) }
         }
     }
@@ -125,8 +138,17 @@ package struct PlanReads {
         guard !names.isEmpty else { return }
         let text = script.text(in: workflow.file)
         for name in names where !parameters.contains(name) && isWorkflows(name, in: scope) && text.hasWord(name) {
-            parameters.insert(name)
+            note(parameter: name)
         }
+    }
+
+    /// Also those that its default is made of.
+    private mutating func note(parameter name: String) {
+        guard parameters.insert(name).inserted else { return }
+        guard let parameter = workflow.parameters.first(where: { $0.name == name }), !parameter.isRequired else {
+            return
+        }
+        for template in parameter.computedDefault?.source.templates ?? [] { note(template, in: .root) }
     }
 
     /// True if the inside of a group sees the workflow's own parameter of this name.

@@ -123,19 +123,27 @@ final class RunContext {
     func parameterFields(inside user: PlanIndex?) -> [Value.Field] {
         guard let user, let use = plan.use(of: user) else { return options.parameters.fields }
         if let known = givenParameters[user] { return known }
-        let own = use.parameters.compactMap { parameter in
-            (try? value(of: parameter, of: use, at: user)).map { Value.Field(name: parameter.name, value: $0) }
+        let around = use.source == .template ? parameterFields(inside: plan.fileUser(around: user)) : []
+        var own: [Value.Field] = []
+        for parameter in use.parameters {
+            // A default reads those before it.
+            if parameter.computedDefault != nil {
+                givenParameters[user] = use.adding(around, to: own, named: \.name)
+            }
+            if let value = try? value(of: parameter, of: use, at: user) {
+                own.append(Value.Field(name: parameter.name, value: value))
+            }
         }
-        let fields = use.adding(
-            parameterFields(inside: plan.fileUser(around: user)), to: own, named: \.name)
-        if !pending.isMissing { givenParameters[user] = fields }
+        let fields = use.adding(around, to: own, named: \.name)
+        givenParameters[user] = pending.isMissing ? nil : fields
         return fields
     }
 
     /// Returns the value that `with` gives to one parameter, or else its default.
     func value(of parameter: Parameter, of use: Use, at user: PlanIndex) throws(EvaluationError) -> Value {
         guard let argument = use.arguments.last(where: { $0.name == parameter.name }) else {
-            return parameter.absentValue
+            guard parameter.computedDefault != nil else { return parameter.absentValue }
+            return try parameter.absentValue(in: RowScope(context: self, row: user, isInside: true))
         }
         return try argument.value(for: parameter, in: RowScope(context: self, row: user))
     }

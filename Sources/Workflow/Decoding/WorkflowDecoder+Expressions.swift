@@ -185,7 +185,9 @@ extension WorkflowDecoder {
 
     private static let expressionPlaces =
         "values of `env`, `vars` and `with`, words of a `run` list, `working-directory`, `stdin`, `if`, `require`, "
-        + "`label`, `for-each` as a whole, and `outputs` of a group or of the workflow"
+        + "`label`, `for-each` as a whole, `outputs` of a group or of the workflow, and, as far as `params` and `vars` "
+        + "without a command decide, \(WorkflowKey.computed.map { "`\($0.spelling)`" }.joined(separator: ", ")), "
+        + "axes of `matrix` and defaults of `params`"
 
     private static func expressions(in bytes: [UInt8]) -> [Range<Int>] {
         var parts: [Range<Int>] = []

@@ -100,6 +100,7 @@ extension WorkflowDecoder {
             reportType(entry, expected: "a mapping of axes to lists of values")
             return nil
         }
+        if document.hasExpressions, let fanOut = computedMatrix(entry, label: label, limit: limit) { return fanOut }
         var matrix = FanOutExpansion()
         var (include, exclude): (MappingReader.Entry?, MappingReader.Entry?)
         var isComplete = true
@@ -142,6 +143,30 @@ extension WorkflowDecoder {
             axes: matrix.axes.map(\.name),
             instances: named(combinations, axisCount: matrix.axes.count, label: label), label: label, limit: limit,
             range: entry.key.range)
+    }
+
+    /// Returns a matrix with expressions in its axes, which is nil after a finding about it. Nil for any other.
+    private mutating func computedMatrix(_ entry: MappingReader.Entry, label: Template?, limit: Int) -> FanOut?? {
+        let axes = entry.value.entries.filter { $0.key.text != "include" && $0.key.text != "exclude" }
+        guard axes.contains(where: { hasExpression($0.value) }) else { return nil }
+        let found = findings.count
+        for axis in axes { checkVariable(axis.key.text, at: axis.key.range) }
+        let part = computedMatrix(entry.value)
+        guard findings.count == found else { return .some(nil) }
+        guard let value = part else { return nil }
+        let names = axes.map(\.key.text)
+        var included: [String] = []
+        for (key, value) in entry.value.entries where key.text == "include" {
+            for name in value.elements.flatMap({ $0.entries.map(\.key.text) })
+            where !names.contains(name) && !included.contains(name) {
+                included.append(name)
+            }
+        }
+        hasComputedSettings = true
+        var setting = ComputedSetting(
+            key: .matrix, place: .step, value: value, range: entry.value.range, isInside: false)
+        setting.rest = "max-items: \(limit)\n"
+        return FanOut(setting, axes: names, included: included, label: label, limit: limit, at: entry.key.range)
     }
 
     private mutating func decodeAxis(

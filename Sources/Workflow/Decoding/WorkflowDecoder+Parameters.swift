@@ -23,19 +23,23 @@ extension WorkflowDecoder {
             return Parameter(name: name, kind: .string, range: entry.key.range)
         }
         let fields = fields(entry.value, of: .parameter)
-        let kind = parameterKind(fields, of: entry)
-        let isRequired = bool(fields.take("required")) ?? false
+        let (kind, isRequired) = (parameterKind(fields, of: entry), bool(fields.take("required")) ?? false)
         let pattern = pattern(fields.take("pattern"), kind: kind)
-        if isRequired, let given = fields.take("default") {
+        let given = fields.take("default")
+        if isRequired, let key = given?.key {
             report(
-                .conflictingKeys, "a required parameter has no `default`, this one has", at: given.key,
+                .conflictingKeys, "a required parameter has no `default`, this one has", at: key,
                 fix: .init("remove `required` or `default`"))
         }
+        let computed = document.hasExpressions ? computedDefault(given) : nil
         let parameter = Parameter(
-            name: name, kind: kind, defaultValue: defaultValue(fields.take("default"), kind: kind, pattern: pattern),
-            isRequired: isRequired, pattern: pattern, description: text(fields.take("description")),
-            variable: environmentVariable(fields.take("env")), range: entry.key.range)
-        let isValueless = parameter.hasNoEmptyValue && !isRequired && fields.take("default") == nil
+            name: name, kind: kind,
+            defaultValue: computed == nil ? defaultValue(given, kind: kind, pattern: pattern) : nil,
+            computedDefault: computed, isRequired: isRequired, pattern: pattern,
+            description: text(fields.take("description")), variable: environmentVariable(fields.take("env")),
+            range: entry.key.range)
+        checkComputedDefault(of: parameter)
+        let isValueless = parameter.hasNoEmptyValue && !isRequired && given == nil
         if isValueless, findings.count == found { reportValueless(parameter) }
         return parameter
     }
@@ -178,7 +182,6 @@ extension WorkflowDecoder {
         return nil
     }
 
-    /// The largest number of choices that a message lists.
     private static let shownChoices = 20
 
     private mutating func intDefault(_ entry: MappingReader.Entry) -> Int? {

@@ -44,7 +44,8 @@ extension WorkflowDecoder {
     private mutating func setting(
         _ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace
     ) -> (any Sendable)? {
-        switch key.definition.type(in: place) {
+        if document.hasExpressions, let computed = computedSetting(key, entry, in: place) { return computed.map { $0 } }
+        return switch key.definition.type(in: place) {
         case .text: text(entry)
         case .flag where key == .interactive: bool(entry) == true ? entry.key.range : nil
         case .flag: bool(entry) == true ? true : nil
@@ -82,6 +83,22 @@ extension WorkflowDecoder {
             .path, .outputType, .outputSource, .literal:
             nil
         }
+    }
+
+    /// Reads the value of one key alone, for example `timeout: 5m`. Returns the reason if it is refused.
+    static func value(
+        of key: WorkflowKey, in place: KeyPlace, from text: String
+    ) -> (value: (any Sendable)?, refusal: String?) {
+        let (document, textFindings) = YAMLParser.parse(SourceFile(name: "", text: text))
+        guard let document else { return (nil, textFindings.first?.message ?? "the value is not YAML") }
+        var decoder = WorkflowDecoder(document.file, .none)
+        let value = document.withRoot { root -> (any Sendable)? in
+            let reader = MappingReader(root)
+            if key == .matrix { return decoder.decodeFanOut(reader, in: place) }
+            return reader.has(key) ? decoder.setting(key, reader.entry(key), in: place) : nil
+        }
+        let errors = (textFindings + decoder.findings.sorted).filter { $0.severity == .error }
+        return (value, errors.first?.message)
     }
 
     private static func unlessEmpty<Item>(_ items: [Item]) -> [Item]? { items.isEmpty ? nil : items }
@@ -161,12 +178,7 @@ extension WorkflowDecoder {
             return nil
         }
         let fields = fields(entry.value, of: .retry)
-        if fields.take("attempts") == nil {
-            report(
-                .missingKey, "\(Phrase.quoted(entry.key.text)) needs `attempts`",
-                at: entry.key,
-                fix: .init("add `attempts:` with the number of all attempts, the first included"))
-        }
+        reportMissingAttempts(fields, of: entry)
         reportLonelyDelays(fields)
         let delay = duration(fields.take("delay"), mayBeZero: true)
         let longest = duration(fields.take("max-delay"))
@@ -184,6 +196,14 @@ extension WorkflowDecoder {
     }
 
     static let attemptLimit = 1000
+
+    mutating func reportMissingAttempts(_ fields: FieldReader, of entry: MappingReader.Entry) {
+        guard fields.take("attempts") == nil else { return }
+        report(
+            .missingKey, "\(Phrase.quoted(entry.key.text)) needs `attempts`",
+            at: entry.key,
+            fix: .init("add `attempts:` with the number of all attempts, the first included"))
+    }
 
     private mutating func reportLonelyDelays(_ fields: FieldReader) {
         guard fields.take("delay") == nil else { return }

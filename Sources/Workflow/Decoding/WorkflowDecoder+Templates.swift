@@ -142,7 +142,7 @@ extension WorkflowDecoder {
                 reportUnknownParameter(argument, of: use, name: name)
                 continue
             }
-            guard let error = error(of: argument, for: parameter) else { continue }
+            guard let error = error(of: argument.value, for: parameter) else { continue }
             report(
                 .wrongArgument, "`\(argument.name)` of \(Phrase.quoted(name)): \(error.message)",
                 at: values[argument.range]?.range ?? argument.range,
@@ -162,9 +162,9 @@ extension WorkflowDecoder {
             fix: .init("write `with: { \(shown.joined(separator: ", ")) }`"))
     }
 
-    private func error(of argument: Use.Argument, for parameter: Parameter) -> Parameter.ValueError? {
+    func error(of value: Use.Argument.Source, for parameter: Parameter) -> Parameter.ValueError? {
         do throws(Parameter.ValueError) {
-            switch argument.value {
+            switch value {
             case .text(let template):
                 if parameter.kind == .list, template.expression == nil {
                     throw Parameter.ValueError(message: "expected a list, found a text")
@@ -205,5 +205,178 @@ extension WorkflowDecoder {
             fix: near.map {
                 Diagnostic.Fix("did you mean `\($0)`?", edits: [.init(range: argument.range, replacement: $0)])
             } ?? .init("declare it under its `params`"))
+    }
+}
+
+// Keys, axes and defaults with expressions over parameters, whose values are read once they are known.
+extension WorkflowDecoder {
+    /// Returns the value of a key that has an expression in it and may have one, which is nil after a finding about it.
+    /// Nil for any other.
+    mutating func computedSetting(
+        _ key: WorkflowKey, _ entry: MappingReader.Entry, in place: KeyPlace
+    ) -> ComputedSetting?? {
+        let value = entry.value
+        guard WorkflowKey.computed.contains(key), hasExpression(value) else { return nil }
+        let found = findings.count
+        let part = key == .retry && value.kind == .mapping ? computedFields(entry) : computedPart(value)
+        guard findings.count == found else { return .some(nil) }
+        guard let part else { return nil }
+        hasComputedSettings = true
+        let isOfFile = place == .top || place == .defaults
+        return ComputedSetting(
+            key: key, place: place, value: part, range: value.range,
+            isInside: place == .template || isOfFile && openBodies.count > 1)
+    }
+
+    /// Returns the default of a parameter that has an expression in it; nil for any other.
+    mutating func computedDefault(_ entry: MappingReader.Entry?) -> Parameter.ComputedDefault? {
+        guard let value = entry?.value, hasExpression(value) else { return nil }
+        hasComputedSettings = true
+        switch value.kind {
+        case .scalar: return .init(source: .text(template(value)), range: value.range)
+        case .sequence:
+            guard value.elements.allSatisfy({ $0.kind == .scalar }) else { return nil }
+            var elements: [Template] = []
+            for element in value.elements { elements.append(template(element)) }
+            return .init(source: .list(elements), range: value.range)
+        case .mapping, .invalid: return nil
+        }
+    }
+
+    /// Checks what the default says apart from the values of its expressions.
+    mutating func checkComputedDefault(of parameter: Parameter) {
+        guard let computed = parameter.computedDefault, let error = error(of: computed.source, for: parameter) else {
+            return
+        }
+        report(.invalidValue, "the default of `\(parameter.name)`: \(error.message)", at: computed.range)
+    }
+
+    func hasExpression(_ node: YAMLNode) -> Bool {
+        switch node.kind {
+        case .scalar: isExpression(node)
+        case .sequence: node.elements.contains(where: hasExpression)
+        case .mapping: node.entries.contains { hasExpression($0.value) }
+        case .invalid: false
+        }
+    }
+
+    /// The words below `retry`.
+    private mutating func computedFields(_ entry: MappingReader.Entry) -> ComputedSetting.Part? {
+        let fields = fields(entry.value, of: .retry)
+        reportMissingAttempts(fields, of: entry)
+        var parts: [(word: String, part: ComputedSetting.Part)] = []
+        for word in FieldPlace.retry.words {
+            guard let field = fields.take(word) else { continue }
+            guard let part = computedPart(field.value) else { return nil }
+            parts.append((word, part))
+        }
+        return .fields(parts)
+    }
+
+    /// The axes, `include` and `exclude`; only axes may have expressions.
+    mutating func computedMatrix(_ node: YAMLNode) -> ComputedSetting.Part? {
+        var parts: [(word: String, part: ComputedSetting.Part)] = []
+        for (key, value) in node.entries {
+            let isAxis = key.text != "include" && key.text != "exclude"
+            guard let part = isAxis ? computedPart(value) : Self.literal(value) else { return nil }
+            parts.append((key.text, part))
+        }
+        return .fields(parts)
+    }
+
+    private static func literal(_ node: YAMLNode) -> ComputedSetting.Part {
+        switch node.kind {
+        case .scalar, .invalid: .literal(node.type == .string ? Value.string(node.text).json : node.text)
+        case .sequence: .list(node.elements.map(literal))
+        case .mapping: .fields(node.entries.map { ($0.key.text, literal($0.value)) })
+        }
+    }
+
+    private mutating func computedPart(_ node: YAMLNode) -> ComputedSetting.Part? {
+        switch node.kind {
+        case .scalar where hasExpression(node): return .template(template(node))
+        case .scalar: return .literal(node.type == .string ? Value.string(node.text).json : node.text)
+        case .sequence:
+            var parts: [ComputedSetting.Part] = []
+            for element in node.elements {
+                guard let part = computedPart(element) else { return nil }
+                parts.append(part)
+            }
+            return .list(parts)
+        case .mapping, .invalid: return nil
+        }
+    }
+}
+
+extension ComputedSetting {
+    /// Returns the value, as the decoder reads it with values in place of the expressions; nil if it has no effect.
+    /// Throws if an expression has no value, or if the decoder refuses the whole.
+    package func made(
+        by evaluate: (Expression) throws(EvaluationError) -> Value
+    ) throws(EvaluationError) -> (any Sendable)? {
+        let text = "\(key.spelling): \(try spelled(value, evaluate))\n\(rest)"
+        let (made, refusal) = WorkflowDecoder.value(of: key, in: place, from: text)
+        if let refusal { throw EvaluationError(refusal, at: range) }
+        return switch made {
+        case let limit as TimeLimit: TimeLimit(duration: limit.duration, range: range)
+        case let retry as Retry: retry.placed(at: range)
+        default: made
+        }
+    }
+
+    private func spelled(
+        _ part: Part, _ evaluate: (Expression) throws(EvaluationError) -> Value
+    ) throws(EvaluationError) -> String {
+        switch part {
+        case .literal(let text): return text
+        case .template(.literal(let text)): return spelled(.string(text))
+        case .template(.parsed(let template)):
+            if let expression = template.expression { return spelled(try evaluate(expression)) }
+            var text = ""
+            for part in template.parts {
+                switch part {
+                case .text(let literal): text += literal
+                case .expression(let expression): text += try evaluate(expression).text
+                }
+            }
+            return spelled(.string(text))
+        case .list(let parts):
+            var elements: [String] = []
+            for part in parts { elements.append(try spelled(part, evaluate)) }
+            return "[\(elements.joined(separator: ", "))]"
+        case .fields(let fields):
+            var entries: [String] = []
+            for (word, part) in fields { entries.append("\(Value.string(word).json): \(try spelled(part, evaluate))") }
+            return "{ \(entries.joined(separator: ", ")) }"
+        }
+    }
+
+    /// Without quotes where a text needs none: the variables of a matrix are texts, also those that are numbers.
+    private func spelled(_ value: Value) -> String {
+        guard key != .confirm else { return Value.string(value.text).json }
+        switch value {
+        case .string(let text):
+            let isPlain = text.utf8.allSatisfy { byte in
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "._-".utf8.contains(byte)
+            }
+            return isPlain && text.utf8.first.map { $0 > UInt8(ascii: ".") } == true ? text : value.json
+        case .list(let elements): return "[\(elements.map(spelled).joined(separator: ", "))]"
+        case .null, .bool, .int, .decimal, .object: return value.json
+        }
+    }
+}
+
+extension FanOut {
+    /// Returns the instances of a matrix with expressions in its axes.
+    package func instances(
+        isHidden: (String) -> Bool, by evaluate: (Expression) throws(EvaluationError) -> Value
+    ) throws(EvaluationError) -> [Instance] {
+        guard let matrix, let made = try matrix.made(by: evaluate) as? FanOut else { return [] }
+        do throws(ItemError) {
+            return try Self.named(
+                made.instances.map(\.variables), axisCount: axes.count, label: label, isHidden: isHidden)
+        } catch {
+            throw EvaluationError("`matrix` \(error.message)", at: matrix.range)
+        }
     }
 }

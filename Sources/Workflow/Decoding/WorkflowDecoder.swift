@@ -34,6 +34,8 @@ package struct WorkflowDecoder {
     /// The identities in each reported cycle, so that it is reported once.
     var toldRings: Set<Set<String>> = []
     var suggestions = Suggestion()
+    /// True once a key with an expression over parameters has been read.
+    var hasComputedSettings = false
     /// Commands of `require` that are still to be placed among the shared values of a group.
     var preconditions: [SharedValue] = []
     /// The innermost step or group that is being read; nil outside of them.
@@ -63,7 +65,7 @@ package struct WorkflowDecoder {
         return (workflow, decoder.findings.sorted)
     }
 
-    private init(_ file: SourceFile, _ files: WorkflowFiles) {
+    init(_ file: SourceFile, _ files: WorkflowFiles) {
         self.file = file
         self.files = files
         document = DecodedDocument(file, folder: "")
@@ -86,6 +88,7 @@ package struct WorkflowDecoder {
         decodeBody(reader, of: .root)
         (workflow.nodes, workflow.needs, workflow.uses) = (nodes, needs, uses)
         (workflow.secrets, workflow.pools) = (runSecrets, runPools)
+        workflow.hasComputedSettings = hasComputedSettings
         return workflow
     }
 

@@ -10,6 +10,8 @@ package struct KeyDefinition: Sendable {
     /// to include the value; a test compares the two. Of `if`, only its references and its effect after a failed need
     /// count: each run evaluates it again.
     package let isInDefinition: Bool
+    /// True if its value may hold expressions over parameters and `vars`, which have a value before the first step.
+    package let isComputed: Bool
     /// True if the key of a fan-out belongs to the whole of it, false if it belongs to each instance.
     package let isOfWhole: Bool
     /// The least and the greatest value of a whole number.
@@ -26,7 +28,8 @@ package struct KeyDefinition: Sendable {
     /// `type` and `text` apply to all places that have none of their own.
     init(
         _ word: StaticString, in places: KeyPlaces, _ type: KeyType, range: ClosedRange<Int> = Self.count,
-        handedDown: Bool = false, ofWhole: Bool = false, inDefinition: Bool = false, _ text: StaticString,
+        handedDown: Bool = false, ofWhole: Bool = false, inDefinition: Bool = false, computed: Bool = false,
+        _ text: StaticString,
         topType: KeyType? = nil,
         atTop topText: StaticString? = nil, stepType: KeyType? = nil, ofStep stepText: StaticString? = nil
     ) {
@@ -36,6 +39,7 @@ package struct KeyDefinition: Sendable {
         isHandedDown = handedDown
         isOfWhole = ofWhole
         isInDefinition = inDefinition
+        isComputed = computed
         (self.type, self.topType, self.stepType) = (type, topType, stepType)
         (self.text, self.topText, self.stepText) = (text, topText, stepText)
     }
@@ -175,7 +179,12 @@ package enum FieldPlace: String, CaseIterable, Sendable {
 
     private static let parameterFields = [
         Field("type", .parameterType, "What kind of value it is. Default string."),
-        Field("default", .literal, "The value where the caller gives none."),
+        Field(
+            "default", .literal,
+            """
+            The value where the caller gives none. Expressions in it read `vars` without a command, and parameters \
+            that are declared before.
+            """),
         Field("required", .flag, "If true, the caller has to give it. Default false."),
         Field(
             "env", .variable,

@@ -61,7 +61,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                     """)
         case .confirm:
             .init(
-                "confirm", in: .member, .question,
+                "confirm", in: .member, .question, computed: true,
                 """
                 A question that a person has to answer with yes before this starts; without a terminal it fails, \
                 unless --yes is given.
@@ -144,6 +144,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .shell:
             .init(
                 "shell", in: [.defaults, .step, .group, .template], .shell, handedDown: true, inDefinition: true,
+                computed: true,
                 """
                 The program that reads `run` scripts: `bash` (the default; -eo pipefail, no profiles), `sh` (-e), \
                 another program (called with -c SCRIPT), or a list of arguments to which the script is appended. \
@@ -204,7 +205,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .timeout:
             .init(
-                "timeout", in: [.top, .defaults, .member, .template], .duration,
+                "timeout", in: [.top, .defaults, .member, .template], .duration, computed: true,
                 """
                 The longest the group may take, wall clock from its start. Then what runs is stopped and the group's \
                 outcome is `timeout`.
@@ -219,7 +220,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                     """)
         case .grace:
             .init(
-                "grace", in: [.defaults, .member], .grace, handedDown: true,
+                "grace", in: [.defaults, .member], .grace, handedDown: true, computed: true,
                 """
                 Time between the first signal and KILL when a step is stopped. Default 10s; 0s kills at once.
                 """)
@@ -229,12 +230,12 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 "The first signal when a step is stopped. Default TERM.")
         case .retry:
             .init(
-                "retry", in: [.defaults, .member], .retry,
+                "retry", in: [.defaults, .member], .retry, computed: true,
                 "When and how often the whole group is run again, all members and with fresh outputs.",
                 ofStep: "When and how often the step is tried again.")
         case .continueOnError:
             .init(
-                "continue-on-error", in: .member, .flag,
+                "continue-on-error", in: .member, .flag, computed: true,
                 """
                 If true, a failure or timeout is only listed: it fails neither the enclosing group nor the run, and \
                 satisfies the list form of `needs`. Default false.
@@ -260,7 +261,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 ofStep: "Names that at most one step or group of the run holds at a time.")
         case .platforms:
             .init(
-                "platforms", in: .step, .platforms, ofWhole: true,
+                "platforms", in: .step, .platforms, ofWhole: true, computed: true,
                 """
                 Where the step runs: on one of the systems and one of the processors that are named. Elsewhere it is \
                 skipped.
@@ -295,7 +296,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 "The largest number of copies that a fan-out may make. Default 1000.")
         case .maxParallel:
             .init(
-                "max-parallel", in: [.top, .member, .template], .wholeNumber, ofWhole: true,
+                "max-parallel", in: [.top, .member, .template], .wholeNumber, ofWhole: true, computed: true,
                 """
                 How many steps of the group may run at once; with `matrix` or `for-each`, how many copies may be in \
                 progress.

@@ -14,6 +14,9 @@ extension WorkflowKey {
     /// The keys of a fan-out that belong to the whole of it.
     package static var ofWhole: KeySet { KeyIndex.shared.ofWhole }
 
+    /// The keys whose values may hold expressions over parameters and `vars`. Made for the first file with expressions.
+    package static let computed = KeySet(allCases.lazy.filter(\.definition.isComputed))
+
     static func named(_ word: String) -> WorkflowKey? { allCases.first { $0.spelling == word } }
 
     /// The key with the spelling in these bytes.

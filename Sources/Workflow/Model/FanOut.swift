@@ -8,6 +8,10 @@ package struct FanOut: Sendable {
     package let instances: [Instance]
     /// The list that only the run knows; nil if the file lists the instances.
     package let items: Expression?
+    /// A matrix with expressions in its axes, which has its instances before the first step; nil for any other.
+    package private(set) var matrix: ComputedSetting?
+    /// The further variables that `include` adds to some instances of such a matrix.
+    package private(set) var included: [String] = []
     /// The template that names the instances; nil if their values do.
     package let label: Template?
     /// True if `if` belongs to each instance, because it reads a variable of the fan-out.
@@ -29,6 +33,15 @@ package struct FanOut: Sendable {
         self.range = range
     }
 
+    /// A matrix with expressions in its axes.
+    init(
+        _ matrix: ComputedSetting, axes: [String], included: [String], label: Template?, limit: Int,
+        at range: SourceRange
+    ) {
+        self.init(axes: axes, instances: [], label: label, limit: limit, range: range)
+        (self.matrix, self.included) = (matrix, included)
+    }
+
     /// Returns the fan-out with instances in place of the list that only a run would know.
     package func with(_ instances: [Instance]) -> FanOut {
         var fanOut = FanOut(axes: axes, instances: instances, label: label, limit: limit, range: range)
@@ -40,15 +53,15 @@ package struct FanOut: Sendable {
     func has(aVariableOf expression: Expression) -> Bool {
         let references = expression.references
         guard !references.isEmpty else { return false }
-        var names = Set(axes)
+        var names = Set(axes + included)
         for instance in instances {
             for variable in instance.variables.dropFirst(axes.count) { names.insert(variable.name) }
         }
         return references.contains { names.contains($0.root) }
     }
 
-    /// True if only the run knows the instances.
-    package var isDynamic: Bool { items != nil }
+    /// True if the file does not list the instances.
+    package var isDynamic: Bool { items != nil || matrix != nil }
 
     /// The largest number of instances without `max-items`.
     package static let defaultLimit = 1000

@@ -13,8 +13,11 @@ package struct Parameter: Sendable {
 
     package let name: String
     package let kind: Kind
-    /// nil if there is none; a parameter that is not required and has none is an empty text or list, 0 or false.
+    /// nil if there is none in the file; a parameter that is not required and has no default is an empty text or list,
+    /// 0 or false.
     package let defaultValue: Value?
+    /// A default with expressions over `vars` and the parameters declared before it; nil for any other.
+    package let computedDefault: ComputedDefault?
     package let isRequired: Bool
     /// The expression that the whole text of a `string` or `path`, or each item of a `list`, has to match; nil for
     /// any text.
@@ -26,12 +29,14 @@ package struct Parameter: Sendable {
     package let range: SourceRange
 
     package init(
-        name: String, kind: Kind, defaultValue: Value? = nil, isRequired: Bool = false, pattern: Pattern? = nil,
+        name: String, kind: Kind, defaultValue: Value? = nil, computedDefault: ComputedDefault? = nil,
+        isRequired: Bool = false, pattern: Pattern? = nil,
         description: String? = nil, variable: String? = nil, range: SourceRange
     ) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
+        self.computedDefault = computedDefault
         self.isRequired = isRequired
         self.pattern = pattern
         self.description = description
@@ -41,6 +46,24 @@ package struct Parameter: Sendable {
 }
 
 extension Parameter {
+    /// A default that is still to be computed.
+    package struct ComputedDefault: Sendable {
+        package let source: Use.Argument.Source
+        /// The place of the value.
+        package let range: SourceRange
+    }
+
+    /// Returns the value if the caller gives none. Throws if the default has none, or one that the parameter does not
+    /// accept.
+    package func absentValue(in scope: some ExpressionScope) throws(EvaluationError) -> Value {
+        guard let computedDefault else { return absentValue }
+        do throws(ValueError) {
+            return try computedDefault.source.value(for: self, in: scope)
+        } catch {
+            throw EvaluationError("the default of `\(name)`: \(error.message)", at: computedDefault.range)
+        }
+    }
+
     /// The reason why a text is not a value of a parameter: a clause that can follow `--param name=text: `.
     package struct ValueError: Error {
         private let problem: String
@@ -56,7 +79,8 @@ extension Parameter {
         }
     }
 
-    /// The value if the caller gives none: the default, or else an empty text or list, 0 or false.
+    /// The value if the caller gives none, apart from a default with expressions: the default, or else an empty text or
+    /// list, 0 or false.
     package var absentValue: Value {
         if let defaultValue { return defaultValue }
         switch kind {

@@ -6,19 +6,19 @@ package struct ParameterValues: Sendable {
     package struct ValuesError: Error {
         /// One sentence for each wrong value.
         package let messages: [String]
-        /// The required parameters that were not given.
+        /// The required parameters that were not given, and those whose defaults are made of them.
         package let missing: [Parameter]
     }
 
     /// The values of a workflow without parameters.
     package static let none = ParameterValues()
 
-    /// In the order of their declarations, without those that are `missing`.
+    /// In the order of their declarations, without those that are missing.
     package let fields: [Value.Field]
     /// As environment variables of every step: they override what a step inherits and the top's `dotenv`; every `env`
     /// overrides them.
     package let environment: [(name: String, value: String)]
-    /// The required parameters that were not given.
+    /// The required parameters that were not given, and those whose defaults are made of them.
     package let missing: [Parameter]
     /// The texts that the caller gave, on the command line or in a variable.
     package let given: [(name: String, text: String)]
@@ -26,10 +26,14 @@ package struct ParameterValues: Sendable {
     private init() { (fields, environment, missing, given) = ([], [], [], []) }
 
     /// Reads the texts that the caller gives, in the order of the command line: of two for one parameter the last
-    /// counts, as in make and just. `variable` reads flowrun's own environment.
+    /// counts, as in make and just. `variable` reads flowrun's own environment. `computing` returns the default of a
+    /// parameter, made of the fields before it.
     package init(
         _ given: [(name: String, text: String)], for parameters: [Parameter],
-        variable: (String) -> [UInt8]? = { _ in nil }
+        variable: (String) -> [UInt8]? = { _ in nil },
+        computing: (Parameter, [Value.Field]) throws(EvaluationError) -> Value = { parameter, _ in
+            parameter.absentValue
+        }
     ) throws(ValuesError) {
         var messages: [String] = []
         var texts: [String: String] = [:]
@@ -61,8 +65,15 @@ package struct ParameterValues: Sendable {
             guard let text else {
                 if parameter.isRequired {
                     missing.append(parameter)
-                } else {
+                } else if parameter.computedDefault == nil {
                     fields.append(Value.Field(name: parameter.name, value: parameter.absentValue))
+                } else {
+                    do throws(EvaluationError) {
+                        fields.append(Value.Field(name: parameter.name, value: try computing(parameter, fields)))
+                    } catch {
+                        // It may be made of one that is missing, which its readers demand.
+                        if missing.isEmpty { messages.append(error.message) } else { missing.append(parameter) }
+                    }
                 }
                 continue
             }

@@ -135,6 +135,13 @@ package struct Retry: Sendable, Hashable {
         self.deadline = deadline
         self.range = range
     }
+
+    /// Returns the same rules, as those of another place.
+    func placed(at range: SourceRange) -> Retry {
+        Retry(
+            attempts: attempts, delay: delay, backoff: backoff, maxDelay: maxDelay, jitter: jitter, reasons: reasons,
+            deadline: deadline.map { TimeLimit(duration: $0.duration, range: range) }, range: range)
+    }
 }
 
 /// One of `pools`: a number of units of something that steps share.

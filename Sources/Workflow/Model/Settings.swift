@@ -22,9 +22,31 @@ package final class Settings: Sendable {
         self.values = values
     }
 
-    /// The value of a key, which has to be of the type that the decoder makes of it; nil if the key is not there. O(1).
+    /// The value of a key, which has to be of the type that the decoder makes of it; nil if the key is not there, or if
+    /// its value is still to be computed. O(1).
     package subscript<Value>(key: WorkflowKey) -> Value? {
-        keys.contains(key) ? (values[keys.position(of: key)] as! Value) : nil
+        guard keys.contains(key) else { return nil }
+        let value = values[keys.position(of: key)]
+        if let value = value as? Value { return value }
+        precondition(value is ComputedSetting, "another type than that of the decoder")
+        return nil
+    }
+
+    /// The value of a key that is still to be computed; nil for any other.
+    package func computed(_ key: WorkflowKey) -> ComputedSetting? {
+        keys.contains(key) ? values[keys.position(of: key)] as? ComputedSetting : nil
+    }
+
+    /// The values that are still to be computed, in the order of their keys.
+    package var computed: [ComputedSetting] { keys.intersection(WorkflowKey.computed).compactMap(computed) }
+
+    /// Returns the settings with values in place of those that were to be computed; a key whose value is nil is left
+    /// out. Nil if no key remains.
+    package func computing(_ made: [(key: WorkflowKey, value: (any Sendable)?)]) -> Settings? {
+        let lost = KeySet(made.lazy.filter { $0.value == nil }.map(\.key))
+        let kept = made.compactMap { key, value in value.map { (key, $0) } }
+        guard !kept.isEmpty else { return without(lost) }
+        return Settings(KeySet(kept.lazy.map(\.0)), kept.map(\.1)).merged(with: without(lost))
     }
 
     /// Returns these keys, and those of others that are not among them.
@@ -61,6 +83,7 @@ package final class Settings: Sendable {
     package var workingDirectory: Template? { self[.workingDirectory] }
     /// Of a step: one attempt, from the start of its process. Of a group or the workflow: wall clock.
     package var timeout: TimeLimit? { self[.timeout] }
+    /// True as well if only the parameters of a run decide.
     package var continueOnError: Bool { keys.contains(.continueOnError) }
     package var isSequence: Bool { keys.contains(.order) }
     /// The place of `order: sequence`; nil for a parallel group.
@@ -106,4 +129,47 @@ package final class Settings: Sendable {
     package var undoes: [StepReference]? { self[.undoes] }
     /// `vars`, in file order.
     package var sharedValues: [SharedValue] { self[.vars] ?? [] }
+}
+
+/// The value of a key that is written with expressions over parameters and `vars`, before these have values.
+package struct ComputedSetting: Sendable {
+    /// A part of the value.
+    indirect enum Part: Sendable {
+        /// The YAML text of a scalar without expressions.
+        case literal(String)
+        case template(Template)
+        case list([Part])
+        case fields([(word: String, part: Part)])
+    }
+
+    package let key: WorkflowKey
+    /// The mapping that has the key.
+    let place: KeyPlace
+    let value: Part
+    /// The place of the value.
+    package let range: SourceRange
+    /// Further lines that decide if the value is accepted.
+    var rest = ""
+    /// True if it belongs to the body that a group uses, and reads the names that are known there.
+    package let isInside: Bool
+    /// Evaluates an expression with the variables of a copy; nil until the parameters of the run are known.
+    package var evaluate: (@Sendable (Expression, [Variable]) throws(EvaluationError) -> Value)?
+
+    /// The expressions in the value, in order.
+    package var expressions: [Expression] { Self.templates(in: value).flatMap(\.template.expressions) }
+
+    /// The parts with expressions, each with the word below the key, and nil for the value itself; `isItem` for one of
+    /// a list.
+    package var templates: [(word: String?, template: Template, isItem: Bool)] { Self.templates(in: value) }
+
+    private static func templates(
+        in part: Part, _ word: String? = nil, isItem: Bool = false
+    ) -> [(word: String?, template: Template, isItem: Bool)] {
+        switch part {
+        case .literal: []
+        case .template(let template): [(word, template, isItem)]
+        case .list(let parts): parts.flatMap { templates(in: $0, word, isItem: true) }
+        case .fields(let fields): fields.flatMap { templates(in: $0.part, $0.word) }
+        }
+    }
 }

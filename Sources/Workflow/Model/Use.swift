@@ -106,13 +106,7 @@ extension Workflow {
 }
 
 extension Use.Argument {
-    /// The text of the value, or the elements of a list.
-    package var templates: [Template] {
-        switch value {
-        case .text(let template): [template]
-        case .list(let elements): elements
-        }
-    }
+    package var templates: [Template] { value.templates }
 
     /// Returns the value for a parameter, with every expression evaluated in the scope of the group. Throws if it has
     /// none, or one that the parameter does not accept.
@@ -120,17 +114,33 @@ extension Use.Argument {
         for parameter: Parameter, in scope: some ExpressionScope
     ) throws(EvaluationError) -> Value {
         do throws(Parameter.ValueError) {
-            switch value {
-            case .text(let template):
-                if let text = template.literal { return try parameter.value(from: text) }
-                return try parameter.value(of: try evaluated(template, in: scope))
-            case .list(let elements):
-                var items: [Value] = []
-                for element in elements { items.append(.string(try evaluated(element, in: scope).text)) }
-                return try parameter.value(of: .list(items))
-            }
+            return try value.value(for: parameter, in: scope)
         } catch {
             throw EvaluationError("`\(name)` of `with`: \(error.message)", at: range)
+        }
+    }
+}
+
+extension Use.Argument.Source {
+    /// The text of the value, or the elements of a list.
+    package var templates: [Template] {
+        switch self {
+        case .text(let template): [template]
+        case .list(let elements): elements
+        }
+    }
+
+    /// Returns the value for a parameter, with every expression evaluated. Throws if it has none, or one that the
+    /// parameter does not accept.
+    func value(for parameter: Parameter, in scope: some ExpressionScope) throws(Parameter.ValueError) -> Value {
+        switch self {
+        case .text(let template):
+            if let text = template.literal { return try parameter.value(from: text) }
+            return try parameter.value(of: try evaluated(template, in: scope))
+        case .list(let elements):
+            var items: [Value] = []
+            for element in elements { items.append(.string(try evaluated(element, in: scope).text)) }
+            return try parameter.value(of: .list(items))
         }
     }
 

@@ -26,6 +26,8 @@ package struct Workflow: Sendable {
     package var needs: [Need]
     /// In the order of their groups.
     package var uses: [Use] = []
+    /// True if a key of some row or of `defaults` has a value that is still to be computed.
+    package var hasComputedSettings = false
 
     package init(
         file: SourceFile, name: String? = nil, description: String? = nil, defaults: Settings? = nil,

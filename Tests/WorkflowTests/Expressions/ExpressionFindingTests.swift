@@ -62,9 +62,9 @@ struct `An expression is refused` {
     }
 
     @Test(arguments: [
-        "1️⃣name: 2️⃣${{ a }}\nrun: x", "run: x\ntimeout: 2️⃣${{ a }}", "run: x\ndotenv: 2️⃣${{ a }}",
-        "run: x\nshell: [a, \"2️⃣${{ a }}\"]", "run: x\nfor-each: [a, \"2️⃣${{ a }}\"]",
-        "run: x\nmatrix: { os: [a, \"2️⃣${{ a }}\"] }",
+        "1️⃣name: 2️⃣${{ a }}\nrun: x", "run: x\nkill-signal: 2️⃣${{ a }}", "run: x\ndotenv: 2️⃣${{ a }}",
+        "run: x\nmutex: [a, \"2️⃣${{ a }}\"]", "run: x\nfor-each: [a, \"2️⃣${{ a }}\"]",
+        "run: x\nmatrix: { include: [{ os: \"2️⃣${{ a }}\" }] }",
     ])
     func `where nothing evaluates it`(lines: String) {
         let checked = checkStep(lines)

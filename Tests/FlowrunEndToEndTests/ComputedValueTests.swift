@@ -1,0 +1,106 @@
+import FlowrunTestSupport
+import Testing
+
+/// Settings, axes and defaults that follow from parameters.
+struct ComputedValueTests {
+    private static let workflow = """
+        version: 1
+        params:
+          prefix: { default: /usr, env: PREFIX }
+          need: { required: true }
+          man: { default: "${{ params.prefix }}/share/man" }
+          words: { type: list, default: ["${{ params.prefix }}", "${{ vars.v }}"] }
+          deep: { default: "${{ params.need }}-x", pattern: '[a-z-]+' }
+          attempts: { type: int, default: 2 }
+          limit: { default: 1m }
+          os: { type: list, default: [a, b] }
+        vars: { v: "v-${{ params.prefix }}" }
+        templates:
+          t:
+            params: { a: { default: A }, b: { default: "${{ params.a }}:${{ params.prefix }}" } }
+            steps: { s: { run: 'echo "$a $b"' } }
+        steps:
+          show: { run: 'echo "$man $words"' }
+          deep: { run: 'echo "$deep"' }
+          again: { run: echo x >> tries; exit 3, retry: { attempts: "${{ params.attempts }}", when: ["${{ len('abc') }}", timeout] } }
+          soft: { run: exit 3, continue-on-error: "${{ params.limit == '1m' }}" }
+          limited: { for-each: [50ms, 1m], run: sleep 0.2, timeout: "${{ item }}" }
+          each: { matrix: { os: "${{ params.os }}", n: [1] }, run: 'echo "$os $n"' }
+          use: { uses: t }
+          given: { uses: t, with: { a: "${{ params.man }}" } }
+          late: { uses: t, needs: [show], with: { a: "${{ steps.show.stdout }}" } }
+        """
+
+    private func log(_ words: String...) async throws -> EventLog {
+        try await FlowrunTest(Self.workflow).start(["workflow.yml", "--log", "json"] + words).finish().log()
+    }
+
+    @Test func `a default follows from parameters before it, on every way to them`() async throws {
+        let plain = try await log("show", "use", "given", "late")
+        #expect(plain.output(of: "show") == "/usr/share/man [\"/usr\",\"v-/usr\"]\n")
+        #expect(plain.output(of: "use.s") == "A A:/usr\n")
+        #expect(plain.output(of: "given.s") == "/usr/share/man /usr/share/man:/usr\n")
+        #expect(plain.output(of: "late.s").hasPrefix("/usr/share/man ["))
+        let given = try await log("show", "--param", "prefix=/opt")
+        #expect(given.output(of: "show") == "/opt/share/man [\"/opt\",\"v-/opt\"]\n")
+        let own = try await log("show", "--param", "prefix=/opt", "--param", "man=/m")
+        #expect(own.output(of: "show").hasPrefix("/m "))
+    }
+
+    @Test func `a default over a required parameter demands that`() async throws {
+        let test = try FlowrunTest(Self.workflow)
+        let missing = try await test.run("workflow.yml", "deep")
+        missing.expect(
+            exit: 64, stdout: "", stderr: "flowrun: the parameter `need` is required; give --param need=VALUE\n")
+        try await test.run("workflow.yml", "show").expect(exit: 0)
+        #expect(try await log("deep", "--param", "need=q").output(of: "deep") == "q-x\n")
+        #expect(try await log("deep", "--param", "deep=z").output(of: "deep") == "z\n")
+        let wrong = try await test.run("workflow.yml", "deep", "--param", "need=Q1")
+        wrong.expect(exit: 64, stdout: "")
+        #expect(
+            wrong.stderr
+                == "flowrun: workflow.yml:7: the default of `deep`: the value does not match the pattern `[a-z-]+`, found `Q1-x`\n"
+        )
+    }
+
+    @Test func `settings have the values of the run, those of copies their own`() async throws {
+        let log = try await log("again", "limited", "soft", "each", "--param", "attempts=3", "--param", "os=p,q")
+        #expect(log.all("step.started", step: "again").count == 3)
+        #expect(log.outcomes["limited[50ms]"] == "timeout" && log.outcomes["limited[1m]"] == "success")
+        #expect(log.output(of: "each[p,1]") + log.output(of: "each[q,1]") == "p 1\nq 1\n")
+        #expect(log.outcomes["each[a,1]"] == nil)
+        let test = try FlowrunTest(Self.workflow)
+        try await test.run("workflow.yml", "soft").expect(exit: 0)
+        try await test.run("workflow.yml", "soft", "--param", "limit=2m").expect(exit: 1)
+    }
+
+    @Test func `a value that a key refuses ends the run before its first step, with its place`() async throws {
+        let test = try FlowrunTest(Self.workflow)
+        let wrong = try await test.run("workflow.yml", "show", "--param", "attempts=0")
+        wrong.expect(exit: 2, stdout: "")
+        #expect(
+            wrong.stderr.hasPrefix(
+                "workflow.yml:19:49: error[FR0206]: `attempts` takes a whole number from 1 to 1000, found `0`\n"))
+        let twice = try await test.run("workflow.yml", "show", "--param", "os=p,p")
+        twice.expect(exit: 2, stdout: "")
+        #expect(twice.stderr.hasPrefix("workflow.yml:22:19: error[FR0206]: `p` is in the list twice\n"))
+        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
+    }
+
+    @Test func `a resume runs a step again if a value that it reads follows from another parameter`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { a: { default: x }, b: { default: "${{ params.a }}-b" }, tries: { type: int, default: 1 } }
+            steps:
+              one: { run: 'echo "$b" >> one' }
+              two: { needs: [one], run: 'test -e two', retry: { attempts: "${{ params.tries }}" } }
+            """)
+        try await test.run("workflow.yml", "--param", "a=y").expect(exit: 1)
+        try test.write("", to: "two")
+        try await test.run("workflow.yml", "--resume", "--param", "a=y", "--param", "tries=2").expect(exit: 0)
+        #expect(try test.contents(of: "one") == "y-b\n")
+        try await test.run("workflow.yml", "--resume", "--param", "a=z").expect(exit: 0)
+        #expect(try test.contents(of: "one") == "y-b\nz-b\n")
+    }
+}
