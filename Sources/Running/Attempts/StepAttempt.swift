@@ -64,7 +64,6 @@ final class StepAttempt {
 
     /// The most bytes of standard output that are kept for others.
     private static let outputLimit = 64 << 20
-
     private var plan: Plan { _read { yield parts.plan } }
     private var id: OperationID { OperationID(row) }
     private var declarations: [OutputDeclaration] { plan.settings(of: row)?.outputs ?? [] }
