@@ -70,7 +70,8 @@ struct InitTests {
     @Test func `the workflow is written beside the file, and beside .github`() async throws {
         let test = try FlowrunTest(files: [
             "sub/Makefile": "a:\n\techo a > made\n",
-            ".github/workflows/ci.yml": "jobs:\n  b:\n    runs-on: x\n    steps: [{ run: echo b > made }]\n",
+            ".github/workflows/ci.yml":
+                "jobs:\n  b:\n    runs-on: ubuntu-latest\n    steps: [{ run: echo b > made }]\n",
         ])
         try await test.run("init", "--from", "sub/Makefile").expect(
             exit: 0,
@@ -111,7 +112,7 @@ struct InitTests {
     }
 
     @Test func `what is to be filled in is said, and fails when it is run`() async throws {
-        let test = try FlowrunTest(files: ["Makefile": "good:\n\t@echo good\nodd:\n\t$(foreach x,a b,$(x))\n"])
+        let test = try FlowrunTest(files: ["Makefile": "good:\n\t@echo good\nodd:\n\t$(abspath x)\n"])
         let result = try await test.run("init", "--from", "Makefile")
         result.expect(exit: 0)
         result.expect(

@@ -12,10 +12,13 @@ package struct ForeignFile {
     package let kind: Kind
     private let file: SourceFile
     private let source: SourceLines
+    private let folder: ForeignFolder
 
-    /// nil for a file that is none of these, or of a kind that is unclear.
-    package init?(_ file: SourceFile) {
+    /// nil for a file that is none of these, or of a kind that is unclear. Files that it includes are looked for in
+    /// `folder`.
+    package init?(_ file: SourceFile, in folder: ForeignFolder = .unknown) {
         self.file = file
+        self.folder = folder
         let name = file.name.split(separator: "/").last.map(String.init) ?? file.name
         // Swift counts a carriage return and a line feed as one character.
         let text = String(decoding: file.bytes.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
@@ -50,9 +53,9 @@ package struct ForeignFile {
 
     private func converted() throws(ForeignFileError) -> WorkflowDraft {
         switch kind {
-        case .makefile: return MakefileConversion.draft(of: source)
-        case .justfile: return JustfileConversion.draft(of: source)
-        case .taskfile: return try converted(TaskfileConversion.draft)
+        case .makefile: return MakefileConversion.draft(of: source, in: folder)
+        case .justfile: return JustfileConversion.draft(of: source, in: folder)
+        case .taskfile: return try converted { TaskfileConversion.draft(of: $0, source: $1, in: folder) }
         case .gitHubWorkflow: return try converted(GitHubConversion.draft)
         }
     }

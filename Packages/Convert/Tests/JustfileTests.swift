@@ -11,9 +11,9 @@ struct JustfileTests {
     @Test func `parameters are the arguments of the script`() throws {
         try expect(
             "a x y='d' *z:\n  echo {{x}} '{{y}}' {{z}}\n", "justfile",
-            "      x=\"${1:?x is missing}\"\n      y=\"${2-d}\"\n      shift $(( $# < 2 ? $# : 2 ))\n      echo $x \"$y\" \"$@\"\n"
+            "      x=\"${1:?x is missing}\"\n      y=\"${2-d}\"\n      shift $(( $# < 2 ? $# : 2 ))\n      z=\"$*\"\n      echo $x \"$y\" $z\n"
         )
-        try expect("a +z:\n  echo {{z}}\n", "justfile", ": \"${1:?z is missing}\"\n      echo \"$@\"\n")
+        try expect("a +z:\n  echo {{z}}\n", "justfile", ": \"${1?z is missing}\"\n      z=\"$*\"\n      echo $z\n")
         try expect("a $x='1':\n  echo $x\n", "justfile", "export x=\"${1-1}\"\n      echo $x\n")
     }
 
@@ -29,10 +29,8 @@ struct JustfileTests {
             "vars:\n  t: { run: date }\n", "run: echo $v $e \"$t\"\n")
         try expect(
             "export t := `date`\na:\n  echo {{t}}\n", "justfile",
-            "# justfile:1: written out where a script reads it, not in the environment\n#     export t := `date`\n",
-            "run: echo $(date)\n")
-        try expect("t := `echo {{u}}`\nu := `date`\na:\n  echo {{t}}\n", "justfile", "t: { run: echo $(date) }\n")
-        try expect("t := `echo {{t}}`\na:\n  echo {{t}}\n", "justfile", "a variable is defined by itself")
+            "vars:\n  t: { run: date }\n", "env:\n  t: ${{ vars.t }}\n", "run: echo $t\n")
+        try expect("t := t + 'x'\na:\n  echo {{t}}\n", "justfile", "what `t` is could not be converted")
         try expect("e := env('HOST', 'x')\na:\n  b\n", "justfile", "env:\n  e: ${{ env.HOST ?? 'x' }}\n")
     }
 
@@ -42,7 +40,8 @@ struct JustfileTests {
             "shell: [python3, -c]\n    run: |\n      #!/usr/bin/env python3\n      print(1)\n")
         try expect(
             "a x:\n  #!/bin/bash\n  set -u\n  echo {{x}}\n", "justfile",
-            "shell: [bash, -c]", "#!/bin/bash\n      x=\"${1:?x is missing}\"\n      set -u\n      echo $x\n")
+            "shell: [bash, -c]", "#!/bin/bash\n      [ $# -le 1 ] ||",
+            "x=\"${1:?x is missing}\"\n      set -u\n      echo $x\n")
         try expect("a x:\n  #!/usr/bin/env ruby\n  puts '{{x}}'\n", "justfile", "only a shell can read values")
     }
 
@@ -53,21 +52,22 @@ struct JustfileTests {
 
     @Test func `an if is if() in the environment and a test in a script`() throws {
         try expect(
-            "m := env('MODE', 'dev')\nf := if m == 'release' { '-O3' } else if m != 'dev' { '-O1' } else { \"it's\" }\n"
+            "m := env('MODE', 'dev')\nf := if m == 'release' { '-O3' } else if m != 'dev' { '-O1' } else { 'its' }\n"
                 + "a t=(if m == 'dev' { 'x' } else { 'z' }):\n  cc {{f}} {{t}} {{ if t == 'x' { '-v' } else { t } }}\n",
             "justfile",
-            "f: ${{ if((env.MODE ?? 'dev') == 'release', '-O3', if((env.MODE ?? 'dev') != 'dev', '-O1', 'it''s')) }}\n",
-            "t=\"${1-$(if [ \"$m\" = \"dev\" ]; then printf %s \"x\"; else printf %s \"z\"; fi)}\"\n",
-            "cc $f $t $(if [ \"$t\" = \"x\" ]; then printf %s \"-v\"; else printf %s \"$t\"; fi)\n")
+            "f: ${{ if((env.MODE ?? 'dev') == 'release', '-O3', if((env.MODE ?? 'dev') != 'dev', '-O1', 'its')) }}\n",
+            "t=\"${1-$(if [ \"${MODE-dev}\" = dev ]; then printf %s \"x\"; else printf %s \"z\"; fi)}\"\n",
+            "value1=$(if [ \"${t}\" = x ]; then printf %s \"-v\"; else printf %s \"${t}\"; fi)\n      cc $f $t $value1\n"
+        )
         // A shell would read these where they stand.
         try expect(
             "a t:\n  cc {{ if t == '' { \"'a b'\" } else { t } }}\n", "justfile",
-            "have quotes or other characters of the shell")
+            "a value has quotes or other characters of the shell")
     }
 
     @Test func `the default of all further arguments is as many words as in the recipe`() throws {
-        try expect("a +t='x y':\n  echo {{t}}\n", "justfile", "[ $# -gt 0 ] || set -- x y\n")
-        try expect("a *t='':\n  echo {{t}}\n", "justfile", "    run: echo \"$@\"\n")
+        try expect("a +t='x y':\n  echo {{t}}\n", "justfile", "t=\"${*:-x y}\"\n      echo $t\n")
+        try expect("a *t='':\n  echo {{t}}\n", "justfile", "t=\"$*\"\n      echo $t\n")
     }
 
     @Test func `attributes, aliases and settings`() throws {
@@ -76,26 +76,38 @@ struct JustfileTests {
             "dotenv: { path: .env, optional: true }", "shell: [bash, -e, -uc]", "platforms: [linux, macos]",
             "  b:\n    needs: [a]\n")
         try expect("[confirm('Sure?')]\na:\n  x\n", "justfile", "confirm: Sure?\n", "run: x\n")
-        try expect("[odd]\na:\n  x\n", "justfile", "# not converted: [odd]\n  a:")
+        try expect("[odd]\na:\n  x\n", "justfile", "`[odd]` was not understood", "  a:")
         try expect(
             "[doc('Does it')]\n[working-directory: 'sub']\na:\n  x\n", "justfile", "description: Does it",
             "working-directory: sub")
     }
 
-    @Test func `one recipe for each platform is a step for each`() throws {
+    @Test func `of one recipe for each platform that of Linux is the step`() throws {
         try expect(
-            "all: a\n[linux]\na:\n  x\n[macos]\na:\n  y\n", "justfile", "needs: [a, a-2]", "run: x", "  a-2:",
-            "run: 'y'")
+            "all: a\n[linux]\na:\n  x\n[macos]\na:\n  y\n", "justfile", "needs: [a]", "run: x",
+            "# justfile:5: for another system\n#     [macos]\n#     a:\n#       y\n")
+        try expect("[windows]\na:\n  x\n", "justfile", "it is for another system than flowrun")
     }
 
     @Test func `what follows a recipe, modules and computed values are not converted`() throws {
         try expect(
-            "import 'x.just'\na: && b\n  x\nb:\n  y\n", "justfile", "#     import 'x.just'", "add it to `needs` of b",
-            "exit 1")
+            "a: && b\n  x\nb:\n  y\n", "justfile", "add it to `needs` of b", "exit 1")
         try expect(
-            "v := if os() == 'x' { 'a' } else { 'b' }\na:\n  echo {{v}}\n", "justfile",
-            "what `v` is could not be converted")
-        try expect("a:\n  echo {{uppercase('x')}}\n", "justfile", "a script has nothing like `{{uppercase('x')}}`")
+            "import 'x.just'\na:\n  x\n", "justfile", "#     import 'x.just'",
+            "`import 'x.just'` was not read, and may define what this reads", "exit 1")
+        try expect(
+            "v := if os() == 'x' { 'a' } else { 'b' }\na:\n  echo {{v}}\n", "justfile", "v: b\n", "run: echo $v\n")
+        try expect("a:\n  echo {{uppercase('x')}}\n", "justfile", "run: echo X\n")
+        try expect("a:\n  echo {{sha256('x')}}\n", "justfile", "a script has nothing like `{{sha256('x')}}`")
+        try expect("set odd := 'x'\na:\n  b\n", "justfile", "`set odd := 'x'` was not understood", "exit 1")
+        try expect("a:\n  b\noddword c\n", "justfile", "`oddword c` was not understood", "exit 1")
+    }
+
+    @Test func `a value that a shell would read differently stands where it is read`() throws {
+        try expect(
+            "v := '~/x'\na:\n  echo {{v}} \"{{v}}\"\n", "justfile", "v: '~/x'\n", "run: echo ~/x \"$v\"\n")
+        try expect(
+            "a v='~':\n  echo {{v}}\n", "justfile", "the default of `v` has characters that a shell would read here")
     }
 
     @Test func `braces that are meant stay`() throws {

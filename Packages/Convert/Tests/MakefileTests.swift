@@ -10,16 +10,18 @@ struct MakefileTests {
 
     @Test func `a variable that may be given is a parameter, one that is set is in the environment`() throws {
         try expect(
-            "CC ?= gcc\nOPT = -O2\nOPT += -g\nall:\n\t$(CC) ${OPT} $X a.c\n", "Makefile",
-            "params:\n  CC: { type: string, default: gcc, env: CC }\n", "env:\n  OPT: -O2 -g\n",
-            "run: $CC $OPT $X a.c\n")
+            "GCC ?= gcc\nOPT = -O2\nOPT += -g\nall:\n\t$(GCC) ${OPT} $X a.c\n", "Makefile",
+            "params:\n  GCC: { type: string, default: gcc, env: GCC }\n", "env:\n  OPT: -O2 -g\n",
+            "run: $GCC $OPT $X a.c\n")
+        // make defines this one, so that `?=` leaves it.
+        try expect("CC ?= gcc\nall:\n\t$(CC) a.c\n", "Makefile", "CC: { type: string, default: cc, env: CC }\n")
     }
 
     @Test func `a value that a shell has to read stands where it is read`() throws {
         try expect(
             "V := $(shell git describe)\nF = -DX=\"a b\" -DV=$(V)\nall:\n\tcc $(F)\n", "Makefile",
-            "# Makefile:1: written out where a script reads it\n#     V := $(shell git describe)\n",
-            "run: cc -DX=\"a b\" -DV=$(git describe)\n")
+            "vars:\n  V: { run: git describe || true }\n", "run: cc -DX=\"a b\" -DV=$V\n")
+        try expect("V = $(shell git describe)\nall:\n\tcc -DV=$(V)\n", "Makefile", "run: cc -DV=$(git describe)\n")
     }
 
     @Test func `a variable of the environment is left to it`() throws {
@@ -63,9 +65,8 @@ struct MakefileTests {
     @Test func `what is exported is in the environment, also where programs listen to it`() throws {
         try expect(
             "export PYTHONPATH := src\nexport V := $(shell date)\nexport W X\nall:\n\tpython3 x.py\n", "Makefile",
-            "env:\n  PYTHONPATH: src\n",
-            "# Makefile:2: written out where a script reads it, and not in the environment of the steps\n",
-            "# Makefile:3: not converted\n")
+            "vars:\n  V: { run: date || true }\n", "env:\n  PYTHONPATH: src\n  V: ${{ vars.V }}\n",
+            "# Makefile:3: in the environment of the steps\n")
     }
 
     @Test func `one shell for all lines gets them without their marks`() throws {
@@ -85,11 +86,27 @@ struct MakefileTests {
             "    run: |\n      rm x || true\n      (a; b) || true\n      make -C c\n")
     }
 
-    @Test func `conditions and includes stand in comments`() throws {
+    @Test func `an include that was not read leaves what may read it unfinished`() throws {
         try expect(
-            "include a.mk\nifdef X\nY = 1\nendif\na:\n\techo $(Y)\n", "Makefile",
-            "# Makefile:1: not converted\n#     include a.mk\n",
-            "# Makefile:2: not converted\n#     ifdef X\n#     Y = 1\n#     endif\n", "only make knows `Y`")
+            "include a.mk\nifdef X\nY = 1\nendif\na:\n\techo $(Y)\nb:\n\techo $(Z)\nc:\nd:\n\techo d\n", "Makefile",
+            "# Makefile:1: not converted: `include a.mk` was not read, and may define what this reads\n#     include a.mk\n",
+            "only make knows `Y`", "  b:", "exit 1", "  c:", "exit 1", "  d:\n    run: echo d\n")
+    }
+
+    @Test func `a condition over what a run is given chooses in the run`() throws {
+        try expect(
+            "F = -O2\nifdef DEBUG\nF += -g\nendif\na:\n\tcc $(F)\n", "Makefile",
+            "env:\n  F: ${{ if((env.DEBUG ?? '') != '', '-O2 -g', '-O2') }}\n", "run: cc $F\n")
+        try expect(
+            "ifeq ($(OS),Windows_NT)\nE = .exe\nendif\na:\n\tcc -o x$(E)\n", "Makefile", "run: cc -o x$E\n")
+        try expect(
+            "ifeq ($(shell id -u),0)\na:\n\tx\nendif\n", "Makefile", "only make knows about `ifeq ($(shell id -u),0)`")
+    }
+
+    @Test func `a default over another one follows it`() throws {
+        try expect(
+            "P ?= /usr\nM ?= $(P)/man\na:\n\tcp x $(M)\n", "Makefile", "P: { type: string, default: /usr, env: P }\n",
+            "env:\n  M: ${{ env.M ?? format('{0}/man', params.P) }}\n", "run: cp x $M\n")
     }
 
     @Test func `the shell of a makefile is that of the steps`() throws {
@@ -115,7 +132,8 @@ struct MakefileTests {
     }
 
     @Test func `one shell for all lines is one script`() throws {
-        try expect(".ONESHELL:\na:\n\tcd x\n\tpwd\n", "Makefile", "run: |\n      cd x\n      pwd\n")
+        try expect(
+            ".ONESHELL:\na:\n\tcd x\n\tpwd\n", "Makefile", "run: |\n      (\n      cd x\n      pwd\n      ) || exit\n")
     }
 
     @Test func `a target that only needs others is a milestone`() throws {

@@ -15,7 +15,9 @@ struct SampleTests {
         let draft = try sample.draft(of: sample.text())
         let found = findings(in: draft.text).map { "\($0.file.line(at: $0.range.lowerOffset)): \($0.message)" }
         #expect(found == [], "\(draft.text)")
-        #expect(draft.stepCount > draft.unfinishedIDs.count)
+        // Of an import that is not there, of a container and of a computed key nothing is known.
+        let unfinished: Set<String> = ["just/docs.just", "github/python-matrix.yml"]
+        #expect((draft.stepCount == draft.unfinishedIDs.count) == unfinished.contains(sample.path))
     }
 
     @Test(arguments: Sample.all)

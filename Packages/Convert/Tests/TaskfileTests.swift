@@ -26,16 +26,17 @@ struct TaskfileTests {
             [
                 "F: ${{ if(params.M == 'rel', '-O3', '-g') }}\n",
                 "cc $F -o x $(if [ -n \"$V\" ]; then printf %s -v; fi)\n",
-                "if [ \"$M\" = dev ]; then\n      echo c\n      else\n      echo \"a b\"\n      fi\n",
+                "if [ \"${M:-dev}\" = dev ]; then\n      echo c\n      else\n      echo \"a b\"\n      fi\n",
             ])
         try expect("  a: echo {{if .V}}\"a b\"{{end}}\n", ["quotes or other characters of the shell", "exit 1"])
     }
 
-    @Test func `a dotenv file whose name is computed is told, not looked for under its template`() throws {
+    @Test func `a dotenv file whose name is computed leaves all tasks unfinished`() throws {
         try expect(
             "  a: echo\n", top: "dotenv: [.env, '{{.ENV}}/.env']\n",
             [
-                "dotenv: { path: .env, optional: true }\n", "# not converted: dotenv: {{.ENV}}/.env\n",
+                "dotenv: { path: .env, optional: true }\n",
+                "the name of the dotenv file `{{.ENV}}/.env` is computed", "exit 1",
             ])
     }
 
@@ -54,14 +55,14 @@ struct TaskfileTests {
             top: "vars: { A: one, B: 'b-{{.A}}', C: { sh: date }, D: '{{.D | default \"d\"}}' }\n",
             [
                 "env:\n  A: one\n  B: b-one\n", "D: { type: string, default: d, env: D }",
-                "vars:\n  C: { run: date }\n", "echo $A \"$B\" $C $D \"$@\" a ${E:-x}",
+                "vars:\n  C: { run: date }\n", "echo $A \"$B\" $C ${D:-d} \"$@\" a ${E:-x}",
             ])
         try expect(
             "  a: echo {{.R}} {{.T}}\n", top: "vars: { F: x, R: { sh: 'git {{.F}}' }, T: 'b/{{.R}}' }\n",
-            ["vars:\n  R: { run: git $F }\n", "echo $R b/$R", "written out where a script reads it"])
+            ["vars:\n  R: { run: git $F }\n", "  T: b/${{ vars.R }}\n", "echo $R $T"])
         // Read by itself.
         try expect(
-            "  a: echo {{.R}}\n", top: "vars: { R: { sh: 'echo {{.R}}' } }\n", ["a variable is defined by itself"])
+            "  a: echo {{.R}}\n", top: "vars: { R: { sh: 'echo {{.R}}' } }\n", ["what `R` is could not be converted"])
     }
 
     @Test func `calls between commands are copies in a sequence`() throws {
@@ -90,7 +91,14 @@ struct TaskfileTests {
     @Test func `what is deferred runs in the end`() throws {
         try expect(
             "  a: { cmds: [x, { defer: one }, { defer: two }] }\n",
-            ["finally:\n      deferred-1:\n        run: two || true\n\n      deferred-2:\n        run: one || true\n"])
+            [
+                "        finally:\n          deferred-1:\n            run: two || true\n\n          deferred-2:\n            run: one || true\n"
+            ])
+        try expect(
+            "  a: { cmds: [{ defer: one }, x] }\n",
+            [
+                "    steps:\n      commands:\n        run: x\n    finally:\n      deferred-1:\n        run: one || true\n"
+            ])
     }
 
     @Test func `conditions stand before the commands`() throws {
@@ -119,18 +127,31 @@ struct TaskfileTests {
             "  a: { desc: D, dir: sub, dotenv: [.env], ignore_error: true, platforms: [linux/amd64, darwin], label: L, cmds: [x] }\n",
             [
                 "name: L", "description: D", "working-directory: sub", "dotenv: { path: .env, optional: true }",
-                "continue-on-error: true", "platforms: [linux, x86_64, macos]",
+                "run: x || true", "platforms: [linux, x86_64, macos]",
             ])
     }
 
     @Test func `what has no counterpart is said with its lines`() throws {
         try expect(
             "  a: { cmds: [{ task: 'x:b' }] }\n  b:\n    sources: [x]\n    cmds: ['echo {{.A | upper}}']\n",
-            top: "includes: { x: ./x }\n",
             [
-                "there is no task `x:b` in this file", "#     includes: { x: ./x }", "sources: [x]",
+                "there is no task `x:b` in this file", "sources: [x]",
                 "a script has nothing like `{{.A | upper}}`",
             ])
+        try expect(
+            "  a: x\n", top: "includes: { x: ./x }\n",
+            ["#     includes: { x: ./x }", "the include `x` was not read, and may define what this reads"])
+        try expect("  a: { oddword: x, cmds: [x] }\n", ["`oddword` was not understood", "exit 1"])
+        try expect("  a: x\n", top: "oddword: x\n", ["`oddword` was not understood", "exit 1"])
+    }
+
+    @Test func `a task that is requested twice runs twice, or is unfinished`() throws {
+        try expect(
+            "  a: { cmds: [{ task: b }, { task: b }] }\n  b: x\n",
+            ["  a:\n    manual: true\n    order: sequence\n    steps:\n      b:\n        run: x\n\n      b-2:"])
+        let tasks = "  a: { deps: [b, c] }\n  b: { deps: [d], cmds: [x] }\n  c: { deps: [d], cmds: [y] }\n"
+        try expect(tasks + "  d: z\n", ["task runs `d` 2 times for it, a step once: say `run: once` in `d`"])
+        try expect(tasks + "  d: { run: once, cmds: [z] }\n", ["    needs: [b, c]\n"])
     }
 
     @Test func `a merge key is not lost`() throws {

@@ -77,7 +77,7 @@ struct InitCommand {
     private func converted(_ source: String) throws(CommandError) -> (WorkflowDraft, Report) {
         let (file, unreadable) = SourceFile.read(source)
         if let unreadable { throw .unable("`\(source)`: \(unreadable.message)") }
-        guard let foreign = ForeignFile(file) else {
+        guard let foreign = ForeignFile(file, in: Self.folder(of: source)) else {
             throw .usage(
                 """
                 `\(source)` is not known as a file to convert; expected a Makefile or *.mk, a justfile or *.just, or \
@@ -123,6 +123,23 @@ struct InitCommand {
     }
 
     // MARK: - Files
+
+    /// The files beside the one to convert, which it may include.
+    private static func folder(of source: String) -> ForeignFolder {
+        let folder = source.lastIndex(of: "/").map { String(source[...$0]) } ?? ""
+        @Sendable func path(_ name: String) -> String { name.hasPrefix("/") ? name : folder + name }
+        return ForeignFolder(
+            names: { name in
+                let path = path(name)
+                return isFolder(path) ? names(in: path) : nil
+            },
+            text: { text(of: path($0)) })
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
 
     private static func names(in folder: String) -> Set<String> {
         guard let stream = opendir(folder) else { return [] }

@@ -36,6 +36,8 @@ struct YAMLFields {
 
     var isEmpty: Bool { entries.isEmpty }
     var firstKey: String? { entries.first?.key.text }
+    /// The keys of the entries that have not been read.
+    var otherKeys: [String] { entries.map(\.key.text) }
 
     func has(_ key: String) -> Bool { entries.contains { $0.key.text == key } }
 

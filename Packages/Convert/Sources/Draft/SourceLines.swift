@@ -30,6 +30,73 @@ struct SourceLines {
     }
 }
 
+/// The files around the one to convert, as far as the conversion may look at them.
+package struct ForeignFolder: Sendable {
+    /// The names in a folder; nil if it is not known.
+    private let names: @Sendable (String) -> Set<String>?
+    private let text: @Sendable (String) -> String?
+
+    /// Paths are relative to the folder of the file to convert.
+    package init(
+        names: @escaping @Sendable (String) -> Set<String>?, text: @escaping @Sendable (String) -> String?
+    ) {
+        self.names = names
+        self.text = text
+    }
+
+    package static let unknown = ForeignFolder(names: { _ in nil }, text: { _ in nil })
+
+    /// False if nothing is known about any file.
+    var isKnown: Bool { names(".") != nil }
+
+    func exists(_ path: String) -> Bool {
+        let path = Self.normal(path)
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+        return path == "." || names(folder)?.contains(name) == true
+    }
+
+    func source(_ path: String) -> SourceLines? {
+        guard exists(path) else { return nil }
+        return text(Self.normal(path)).map { SourceLines(name: path, text: $0) }
+    }
+
+    /// The paths that a pattern with `*` or `?` matches, sorted; a path without them, if it is there.
+    func matches(_ pattern: String) -> [String] {
+        var found = [pattern.hasPrefix("/") ? "/" : ""]
+        let parts = pattern.split(separator: "/").map(String.init)
+        for part in parts {
+            found = found.flatMap { folder -> [String] in
+                let place = folder.isEmpty ? "." : folder.count > 1 ? String(folder.dropLast()) : folder
+                guard part.contains(where: { "*?".contains($0) }) else {
+                    return part == ".." || part == "." || exists(folder + part) ? [folder + part + "/"] : []
+                }
+                return (names(place) ?? []).filter {
+                    Self.fits($0[...], part[...]) && ($0.first != "." || part.first == ".") && $0 != "." && $0 != ".."
+                }.sorted().map { folder + $0 + "/" }
+            }
+        }
+        return found.filter { !$0.isEmpty }.map { String($0.dropLast()) }
+    }
+
+    private static func normal(_ path: String) -> String {
+        var path = path
+        while path.hasPrefix("./") { path.removeFirst(2) }
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path.isEmpty ? "." : path
+    }
+
+    private static func fits(_ name: Substring, _ pattern: Substring) -> Bool {
+        guard let first = pattern.first else { return name.isEmpty }
+        if first == "*" {
+            return fits(name, pattern.dropFirst()) || !name.isEmpty && fits(name.dropFirst(), pattern)
+        }
+        guard let character = name.first, first == "?" || first == character else { return false }
+        return fits(name.dropFirst(), pattern.dropFirst())
+    }
+}
+
 /// Lines of the file that is being converted, and their place.
 package struct Excerpt: Equatable, Sendable {
     package static let none = Excerpt(file: "", line: 0, lines: [])

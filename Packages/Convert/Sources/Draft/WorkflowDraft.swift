@@ -52,6 +52,40 @@ package struct WorkflowDraft: Equatable, Sendable {
 
 // Parts that `check` refuses.
 extension WorkflowDraft {
+    /// Refuses a run whose environment has what dotenv files set as well: here the files win, in other tools the
+    /// environment does. Reads the names only.
+    mutating func requireFree(of files: [String], in folder: ForeignFolder) {
+        var names: [String] = []
+        for line in files.compactMap(folder.source).flatMap(\.lines) {
+            var text = line.trimmed
+            if text.hasPrefix("export ") { text = text.dropFirst(7).trimmed }
+            let name = text.cut(at: "=")?.before.trimmed ?? ""
+            if !name.isEmpty, name.allSatisfy(\.isVariableCharacter) { names.append(name) }
+        }
+        require(
+            names.unique.map { name in
+                (
+                    "(env.\(name) ?? '') == ''",
+                    "\(name) of the environment won before, here \(files.enumerated) does: unset it"
+                )
+            })
+    }
+
+    /// Adds conditions of the whole run.
+    mutating func require(_ conditions: [(condition: String, message: String)]) {
+        guard !conditions.isEmpty else { return }
+        let entries = conditions.map { condition, message in
+            YAMLValue.inline([YAMLEntry("if", .text(condition)), YAMLEntry("message", .text(message))])
+        }
+        if let index = settings.firstIndex(where: { $0.key == "require" }),
+            case .list(let before) = settings[index].value
+        {
+            settings[index].value = .list(before + entries)
+        } else {
+            settings.append(YAMLEntry("require", .list(entries)))
+        }
+    }
+
     /// Gives up, one by one, the parts that `check` refuses, so that the file can be run. `check` gets the text of
     /// the file and returns the numbers of the lines with an error.
     package mutating func settle(check: (String) -> [Int]) {

@@ -103,3 +103,26 @@ extension String {
         }
     }
 }
+
+/// Texts with `${{ … }}`.
+enum ExpressionText {
+    /// The expression with the value of a text.
+    static func expression(of text: String) -> String? {
+        var parts: [String] = []
+        var format = ""
+        var rest = text[...]
+        while let start = rest.firstRange(of: "${{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
+            format += escaped(rest[..<start.lowerBound]) + "{\(parts.count)}"
+            parts.append(rest[start.upperBound..<end.lowerBound].trimmed)
+            rest = rest[end.upperBound...]
+        }
+        if parts.isEmpty { return "'\(text.replacing("'", with: "''"))'" }
+        format += escaped(rest)
+        if format == "{0}" { return parts[0] }
+        return "format('\(format)', \(parts.joined(separator: ", ")))"
+    }
+
+    private static func escaped(_ text: Substring) -> String {
+        String(text).replacing("{", with: "{{").replacing("}", with: "}}").replacing("'", with: "''")
+    }
+}

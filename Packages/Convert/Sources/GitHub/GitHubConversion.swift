@@ -8,6 +8,11 @@ struct GitHubConversion {
     private var reads: [String: [String]] = [:]
     private var shell: String?
     private var secrets: [(name: String, variable: String)] = []
+    /// The reason why no step can be trusted; nil if there is none.
+    private var problem: String?
+    /// The values that variables of the whole file are known to have.
+    private var values: [String: [String]] = [:]
+    private var isElsewhere = false
     /// Variables of the whole file that only steps can have, because they are secret.
     private var topSecrets: [(name: String, variable: String)] = []
 
@@ -32,15 +37,28 @@ struct GitHubConversion {
                 topSecrets.append((key.text, secret))
             } else if let text = try? GitHubStep.template(value.text) {
                 draft.env.append(YAMLEntry(key.text, .text(text), comments: source.comment(above: key)))
+                values[key.text, default: []].append(value.text)
             } else {
+                problem = problem ?? "what `\(key.text)` of the environment is could not be converted"
                 draft.tail += source.excerpt(key, value).comments("not converted")
             }
         }
+        if !draft.env.contains(where: { $0.key == "CI" }) { draft.env.append(YAMLEntry("CI", .text("true"))) }
+        // The runner's default differs from `shell: bash`.
         var defaults: [YAMLEntry] = []
-        if let node = fields.take("defaults") { (shell, defaults) = self.defaults(node, &draft.tail) }
-        if !defaults.isEmpty { draft.settings.append(YAMLEntry("defaults", .inline(defaults))) }
+        if let node = fields.take("defaults") { (shell, defaults) = self.defaults(node) { problem = problem ?? $0 } }
+        isElsewhere = defaults.contains { $0.key == "working-directory" }
+        if !defaults.contains(where: { $0.key == "shell" }) {
+            defaults.insert(YAMLEntry("shell", .texts(["bash", "-e", "-c"])), at: 0)
+        }
+        draft.settings.append(YAMLEntry("defaults", .inline(defaults)))
+        draft.head.append(
+            "All jobs work in the folder of this file, at the same time; on GitHub each has a copy of its own.")
         let jobs = fields.take("jobs").map { Array($0.entries) } ?? []
         draft.tail += fields.leftOver(source)
+        if let key = fields.otherKeys.first(where: { !["permissions", "concurrency", "run-name"].contains($0) }) {
+            problem = problem ?? "`\(key)` was not understood"
+        }
         for job in jobs { _ = ids.id(for: job.key.text) }
         for job in jobs { draft.steps.append(step(of: job.key, job.value)) }
         for secret in secrets {
@@ -57,6 +75,8 @@ struct GitHubConversion {
                 let name = GitHubExpression.variableName(input.key.text)
                 guard !draft.params.contains(where: { $0.key == name }) else { continue }
                 draft.params.append(YAMLEntry(name, .inline(parameter(input.value))))
+                var fields = YAMLFields(input.value)
+                values[name] = [fields.takeText("default")].compactMap { $0 } + (fields.takeTexts("options") ?? [])
             }
         }
     }
@@ -104,7 +124,9 @@ struct GitHubConversion {
         }
     }
 
-    private func defaults(_ node: YAMLNode, _ comments: inout [String]) -> (shell: String?, entries: [YAMLEntry]) {
+    private func defaults(
+        _ node: YAMLNode, problem: (String) -> Void
+    ) -> (shell: String?, entries: [YAMLEntry]) {
         var fields = YAMLFields(node)
         var entries: [YAMLEntry] = []
         var shell: String?
@@ -115,15 +137,19 @@ struct GitHubConversion {
                     shell = name
                     entries.append(YAMLEntry("shell", value))
                 } else {
-                    comments.append("not converted: shell: \(name)")
+                    problem("`shell: \(name)` takes its script as a file, in a way of its own")
                 }
             }
             if let folder = inner.takeText("working-directory") {
-                entries.append(YAMLEntry("working-directory", .text(folder)))
+                if let text = try? GitHubStep.template(folder) {
+                    entries.append(YAMLEntry("working-directory", .text(text)))
+                } else {
+                    problem("only a run knows the folder `\(folder)`")
+                }
             }
-            comments += inner.leftOver(source)
+            if let key = inner.firstKey { problem("`\(key)` of `defaults` was not understood") }
         }
-        comments += fields.leftOver(source)
+        if let key = fields.firstKey { problem("`\(key)` of `defaults` was not understood") }
         return (shell, entries)
     }
 
@@ -141,34 +167,46 @@ struct GitHubConversion {
             step.giveUp("flowrun does not call the workflow `\(action)`")
             return step
         }
+        var jobShell = shell
+        var problem = problem
+        var values = values
         do throws(GitHubProblem) {
             if let condition = fields.takeText("if") { step.condition = try GitHubStep.condition(condition) }
+            values.merge(Self.axes(fields)) { $0 + $1 }
             try addFanOut(&fields, to: &step)
             if let minutes = fields.takeText("timeout-minutes") { step.set("timeout", try GitHubStep.minutes(minutes)) }
             if fields.takeFlag("continue-on-error") == true { step.set("continue-on-error", .word("true")) }
         } catch {
-            step.giveUp(error.reason)
-            return step
+            problem = problem ?? error.reason
         }
-        var jobShell = shell
         if let node = fields.take("defaults") {
-            let own = defaults(node, &step.notes)
+            let own = defaults(node) { problem = problem ?? $0 }
             jobShell = own.shell ?? jobShell
             step.settings += own.entries
         }
-        var converter = GitHubStep(source: source, shell: jobShell, reads: reads)
         var jobSecrets = topSecrets
         for (key, value) in fields.take("env")?.entries.map({ ($0.key, $0.value) }) ?? [] {
             if let secret = GitHubStep.secret(value.text) {
                 jobSecrets.append((key.text, secret))
             } else if let text = try? GitHubStep.template(value.text) {
                 step.env.append(YAMLEntry(key.text, .text(text), comments: source.comment(above: key)))
+                values[key.text] = [value.text]
             } else {
-                step.notes += source.excerpt(key, value).comments("not converted")
+                problem = problem ?? "what `\(key.text)` of the environment is could not be converted"
             }
         }
-        addOutputs(fields.take("outputs"), to: &step)
+        let isElsewhere = isElsewhere || step.settings.contains { $0.key == "working-directory" }
+        var converter = GitHubStep(
+            source: source, shell: jobShell, reads: reads, values: values, isElsewhere: isElsewhere)
+        addOutputs(fields.take("outputs"), to: &step) { problem = problem ?? $0 }
+        let machine = fields.takeEntry("runs-on")
+        if let (key, value) = machine {
+            step.notes += source.excerpt(key, value).comments("the steps run on this machine")
+        }
+        let runner = GitHubRunner(machine?.value, values)
+        if case .unknown(let reason) = runner { problem = problem ?? reason }
         let elements = fields.take("steps").map { Array($0.elements) } ?? []
+        if elements.isEmpty { problem = problem ?? "it has no steps" }
         var members = self.members(elements, &converter, comments: &step.notes)
         for index in members.indices {
             for secret in jobSecrets { converter.want(secret.name, from: secret.variable, in: &members[index]) }
@@ -176,9 +214,43 @@ struct GitHubConversion {
         for secret in converter.secrets where !secrets.contains(where: { $0.name == secret.name }) {
             secrets.append(secret)
         }
-        step.notes += fields.leftOver(source, "not converted, the steps run on this machine")
+        step.notes += fields.leftOver(source)
+        let told = ["permissions", "concurrency", "environment"]
+        if let key = fields.otherKeys.first(where: { !told.contains($0) }) {
+            problem = problem ?? "`\(key)` of a job has no counterpart"
+        }
+        if let problem {
+            step.giveUp(problem)
+            return step
+        }
+        switch runner {
+        case .here, .unknown: break
+        case .other(let platforms):
+            for index in members.indices { members[index].set("platforms", .texts(platforms)) }
+        case .some(let condition):
+            step.condition = step.condition.map { "(\($0)) && \(condition)" } ?? condition
+            step.notes.append("copies for another system than Linux are skipped")
+        }
         setBody(of: &step, members)
         return step
+    }
+
+    /// The values of the axes of a job, by the variables of its copies.
+    private static func axes(_ fields: YAMLFields) -> [String: [String]] {
+        var fields = fields
+        guard let strategy = fields.take("strategy") else { return [:] }
+        var inner = YAMLFields(strategy)
+        var values: [String: [String]] = [:]
+        for (key, value) in inner.take("matrix")?.entries.map({ ($0.key.text, $0.value) }) ?? [] {
+            if key == "include" {
+                for entry in value.elements.flatMap({ Array($0.entries) }) {
+                    values[GitHubExpression.variableName(entry.key.text), default: []].append(entry.value.text)
+                }
+            } else if key != "exclude" {
+                values[GitHubExpression.variableName(key), default: []] += value.elements.map(\.text)
+            }
+        }
+        return values
     }
 
     private func members(
@@ -248,12 +320,12 @@ struct GitHubConversion {
         return members
     }
 
-    private func addOutputs(_ node: YAMLNode?, to step: inout StepDraft) {
+    private func addOutputs(_ node: YAMLNode?, to step: inout StepDraft, problem: (String) -> Void) {
         for (key, value) in node?.entries.map({ ($0.key, $0.value) }) ?? [] {
             if let text = try? GitHubStep.template(value.text) {
                 step.outputs.append(YAMLEntry(GitHubExpression.variableName(key.text), .text(text)))
             } else {
-                step.notes += source.excerpt(key, value).comments("not converted")
+                problem("what its output `\(key.text)` is could not be converted")
             }
         }
     }
@@ -265,7 +337,8 @@ extension GitHubConversion {
         guard let strategy = fields.take("strategy") else { return }
         var inner = YAMLFields(strategy)
         guard let matrix = inner.take("matrix") else {
-            step.notes += inner.leftOver(source)
+            for key in ["fail-fast", "max-parallel"] { _ = inner.take(key) }
+            if let key = inner.firstKey { throw GitHubProblem("`\(key)` of `strategy` was not understood") }
             return
         }
         guard matrix.kind == .mapping else { throw GitHubProblem("the matrix is computed") }
@@ -298,7 +371,7 @@ extension GitHubConversion {
         }
         // Unless the file says otherwise, GitHub cancels the other instances.
         if inner.takeFlag("fail-fast") ?? true { step.fanOut.append(YAMLEntry("fail-fast", .word("true"))) }
-        step.notes += inner.leftOver(source)
+        if let key = inner.firstKey { throw GitHubProblem("`\(key)` of `strategy` was not understood") }
     }
 
     /// A list that an earlier job makes; nil for a value of another kind.

@@ -80,6 +80,12 @@ enum GitHubExpression {
         return result.trimmed
     }
 
+    /// The texts in quotes of an expression.
+    static func texts(in expression: String) -> [String] {
+        let parts = expression.replacing("''", with: "").split(separator: "'", omittingEmptySubsequences: false)
+        return parts.indices.filter { $0 % 2 == 1 }.map { String(parts[$0]) }
+    }
+
     /// The expression in braces, without brackets that have no effect there.
     static func braced(_ translation: String) -> String {
         var depth = 0

@@ -13,13 +13,21 @@ struct GitHubStep {
     let shell: String?
     /// The outputs that other steps read, by the id of their step.
     let reads: [String: [String]]
+    /// The values that variables of the job are known to have: axes, parameters, variables of the environment.
+    let values: [String: [String]]
+    /// True in a job whose steps run in another folder than that of the file.
+    let isElsewhere: Bool
     /// The secrets that steps of the job use, with the variables that have them.
     private(set) var secrets: [(name: String, variable: String)] = []
 
-    init(source: YAMLSource, shell: String?, reads: [String: [String]]) {
+    init(
+        source: YAMLSource, shell: String?, reads: [String: [String]], values: [String: [String]], isElsewhere: Bool
+    ) {
         self.source = source
         self.shell = shell
         self.reads = reads
+        self.values = values
+        self.isElsewhere = isElsewhere
     }
 
     mutating func convert(_ node: YAMLNode, ids: inout StepIDs) -> Result {
@@ -27,31 +35,66 @@ struct GitHubStep {
         let origin = source.excerpt(node)
         let name = fields.takeText("name")
         let id = fields.takeText("id")
-        if let action = fields.takeText("uses") {
-            if let reason = Self.reason(toSkip: action, fields.take("with")) {
-                return .comment(origin.comments(reason))
-            }
-            let known = id.map { ids.id(for: $0) } ?? ids.id(like: name?.lowercased() ?? Self.shortName(of: action))
-            var step = StepDraft(known, .milestone, origin: origin)
-            setName(name, of: &step)
-            for output in id.flatMap({ reads[$0] }) ?? [] {
-                step.outputs.append(YAMLEntry(GitHubExpression.variableName(output), .word("string")))
-            }
-            step.giveUp("flowrun runs no actions, write the commands")
-            return .step(step)
-        }
-        let script = fields.takeText("run") ?? ""
-        let known = id.map { ids.id(for: $0) } ?? ids.id(like: name?.lowercased() ?? Self.firstWords(of: script))
+        if let action = fields.takeText("uses") { return convert(action, name, id, &fields, node, origin, &ids) }
+        let script = fields.takeText("run")
+        let known = id.map { ids.id(for: $0) } ?? ids.id(like: name?.lowercased() ?? Self.firstWords(of: script ?? ""))
         var step = StepDraft(known, .milestone, origin: origin)
         setName(name, of: &step)
         step.comments = source.comment(above: node)
         do throws(GitHubProblem) {
+            guard let script else { throw GitHubProblem("it has neither `run` nor `uses`") }
             try setBody(script, of: &step, &fields, outputs: id.flatMap { reads[$0] } ?? [])
-            step.notes += fields.leftOver(source)
+            if let key = fields.firstKey { throw GitHubProblem("`\(key)` was not understood") }
         } catch {
             step.giveUp(error.reason)
         }
         return .step(step)
+    }
+
+    private mutating func convert(
+        _ action: String, _ name: String?, _ id: String?, _ fields: inout YAMLFields, _ node: YAMLNode,
+        _ origin: Excerpt, _ ids: inout StepIDs
+    ) -> Result {
+        let outputs = id.flatMap { reads[$0] } ?? []
+        var step = StepDraft("", .milestone, origin: origin)
+        var replacement = GitHubAction.Replacement.unfinished("")
+        do throws(GitHubProblem) {
+            let with = fields.take("with")
+            replacement = try GitHubAction.replacement(for: action, with, outputs: outputs) {
+                text throws(GitHubProblem) in try quoted(text, of: &step)
+            }
+        } catch {
+            replacement = .unfinished(error.reason)
+        }
+        if case .nothing(let reason) = replacement { return .comment(origin.comments(reason)) }
+        step.id = id.map { ids.id(for: $0) } ?? ids.id(like: name?.lowercased() ?? Self.shortName(of: action))
+        setName(name, of: &step)
+        step.comments = source.comment(above: node)
+        for output in outputs {
+            step.outputs.append(YAMLEntry(GitHubExpression.variableName(output), .word("string")))
+        }
+        do throws(GitHubProblem) {
+            guard case .script(let script) = replacement else {
+                if case .unfinished(let reason) = replacement { throw GitHubProblem(reason) }
+                return .step(step)
+            }
+            try setSettings(of: &step, &fields)
+            if let key = fields.firstKey { throw GitHubProblem("`\(key)` was not understood") }
+            step.notes += origin.comments("in place of this action")
+            step.body = .script(script)
+        } catch {
+            step.giveUp(error.reason)
+        }
+        return .step(step)
+    }
+
+    /// Returns a text with expressions for the inside of double quotes.
+    private mutating func quoted(_ text: String, of step: inout StepDraft) throws(GitHubProblem) -> String {
+        let script = try script("\"\(text)\"", isShell: true, of: &step)
+        guard !text.contains(where: { "\"\\`".contains($0) }), !text.replacing("${{", with: "").contains("$") else {
+            throw GitHubProblem("an input has characters of the shell")
+        }
+        return String(script.dropFirst().dropLast())
     }
 
     private func setName(_ name: String?, of step: inout StepDraft) {
@@ -62,17 +105,12 @@ struct GitHubStep {
     private mutating func setBody(
         _ script: String, of step: inout StepDraft, _ fields: inout YAMLFields, outputs: [String]
     ) throws(GitHubProblem) {
-        if let condition = fields.takeText("if") { step.condition = try Self.condition(condition) }
         for (key, value) in fields.take("env")?.entries.map({ ($0.key.text, $0.value) }) ?? [] {
             try setVariable(key, value.text, of: &step)
         }
         let ownShell = fields.takeText("shell")
         if let ownShell { step.set("shell", try Self.shell(ownShell)) }
-        if let folder = fields.takeText("working-directory") {
-            step.set("working-directory", .text(try Self.template(folder)))
-        }
-        if let minutes = fields.takeText("timeout-minutes") { step.set("timeout", try Self.minutes(minutes)) }
-        if fields.takeFlag("continue-on-error") == true { step.set("continue-on-error", .word("true")) }
+        try setSettings(of: &step, &fields)
         let names = (outputs + Self.written(in: script)).unique
         for name in names { step.outputs.append(YAMLEntry(GitHubExpression.variableName(name), .word("string"))) }
         if script.contains("GITHUB_ENV") || script.contains("GITHUB_PATH") {
@@ -81,6 +119,7 @@ struct GitHubStep {
         for command in ["::set-output", "::set-env", "::add-path"] where script.contains(command) {
             throw GitHubProblem("`\(command)` is a command to GitHub's runner")
         }
+        if ShellShape(script).leavesProcess { throw GitHubProblem("`&` leaves a process when the step has ended") }
         let isShell = ["bash", "sh", nil].contains(ownShell ?? shell)
         var text = try self.script(script, isShell: isShell, of: &step)
         text = text.replacing("GITHUB_OUTPUT", with: "FLOWRUN_OUTPUT")
@@ -88,7 +127,46 @@ struct GitHubStep {
             text = "GITHUB_STEP_SUMMARY=\"${GITHUB_STEP_SUMMARY:-/dev/null}\"\n\(text)"
         }
         while text.last?.isWhitespace == true { text.removeLast() }
-        step.body = .script(text.isEmpty ? ":" : text)
+        let (before, after) = try runnerVariables(of: text, isShell: isShell, &step)
+        step.body = .script(text.isEmpty ? ":" : (before + [after]).joined(separator: "\n"))
+    }
+
+    private func setSettings(of step: inout StepDraft, _ fields: inout YAMLFields) throws(GitHubProblem) {
+        if let condition = fields.takeText("if") { step.condition = try Self.condition(condition) }
+        if let folder = fields.takeText("working-directory") {
+            step.set("working-directory", .text(try Self.template(folder)))
+        }
+        if let minutes = fields.takeText("timeout-minutes") { step.set("timeout", try Self.minutes(minutes)) }
+        if fields.takeFlag("continue-on-error") == true { step.set("continue-on-error", .word("true")) }
+    }
+
+    /// Returns lines that refuse what GitHub's runner sets and nothing sets here, and the script.
+    private func runnerVariables(
+        of text: String, isShell: Bool, _ step: inout StepDraft
+    ) throws(GitHubProblem) -> (before: [String], script: String) {
+        let set: Set<String> = ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"]
+        let names = ShellWords.names(readIn: text).filter {
+            ($0.hasPrefix("GITHUB_") || $0.hasPrefix("RUNNER_")) && !set.contains($0) && values[$0] == nil
+                && !step.secrets.contains($0)
+        }
+        let own = Set(step.env.map(\.key))
+        let missing = names.subtracting(own).sorted()
+        let folder = text.contains("$github_workspace") || text.contains("${github_workspace}")
+        guard !missing.isEmpty || folder else { return ([], text) }
+        guard isShell else { throw GitHubProblem("it reads `\(missing.first ?? "")`, which GitHub's runner sets") }
+        var lines: [String] = []
+        for name in missing
+        where name != "GITHUB_WORKSPACE" && !text.contains("${\(name):") && !text.contains("${\(name)-") {
+            lines.append(": \"${\(name):?GitHub's runner sets it}\"")
+        }
+        if folder || missing.contains("GITHUB_WORKSPACE") {
+            if isElsewhere || step.settings.contains(where: { $0.key == "working-directory" }) {
+                throw GitHubProblem("it runs in another folder than that of the file, and needs both")
+            }
+            if folder { lines.append("github_workspace=$PWD") }
+            if missing.contains("GITHUB_WORKSPACE") { lines.append("export GITHUB_WORKSPACE=\"$PWD\"") }
+        }
+        return (lines, text)
     }
 
     // MARK: - Values
@@ -155,8 +233,7 @@ struct GitHubStep {
         switch name {
         case "bash", "sh": return .text(name)
         case "python": return .texts(["python3", "-c"])
-        case "pwsh", "powershell": return .texts([name, "-Command"])
-        default: throw GitHubProblem("`shell: \(name)` takes its script as a file")
+        default: throw GitHubProblem("`shell: \(name)` takes its script as a file, in a way of its own")
         }
     }
 
@@ -172,12 +249,22 @@ struct GitHubStep {
             }
             guard isShell else { throw GitHubProblem("only a shell can read values in place of `${{ … }}`") }
             switch GitHubExpression.reading(of: expression) {
-            case .variable(let name): script.append(variable: name)
+            case .variable("PWD"): script.append(variable: "github_workspace")
+            case .variable(let name):
+                for value in values[name] ?? [] where !script.readsAlike(value) {
+                    throw GitHubProblem(
+                        "in the place of `${{ \(expression) }}` a shell does not read a variable like `\(value)`")
+                }
+                script.append(variable: name)
             case .runnerVariable(let name): script.append(expansion: "\(name):?")
             case .secret(let name):
                 want(name, from: name, in: &step)
                 script.append(variable: name)
             case .expression(let translation):
+                for text in GitHubExpression.texts(in: translation) where !script.readsAlike(text) {
+                    throw GitHubProblem(
+                        "in the place of `${{ \(expression) }}` a shell does not read a variable like `\(text)`")
+                }
                 let name = GitHubExpression.environmentName(of: expression)
                 if !step.env.contains(where: { $0.key == name }) {
                     step.env.append(YAMLEntry(name, .text(GitHubExpression.braced(translation))))
@@ -201,22 +288,6 @@ struct GitHubStep {
     }
 
     // MARK: - Names
-
-    /// The reason why an action is not needed here; nil for one that is.
-    private static func reason(toSkip action: String, _ with: YAMLNode?) -> String? {
-        let name = action.prefix { $0 != "@" }
-        switch name {
-        case "actions/checkout":
-            let isOwn = !(with?.entries.contains { $0.key.text == "repository" } ?? false)
-            return isOwn ? "steps run in the folder of this file, which is there already" : nil
-        case "actions/cache", "actions/cache/save", "actions/cache/restore": return "files stay where they are"
-        case "actions/upload-artifact", "actions/download-artifact":
-            return "all steps work in one folder, so files need not be handed on"
-        default:
-            return name.contains("/setup-") || name.hasSuffix("-toolchain")
-                ? "steps use what is installed" : nil
-        }
-    }
 
     private static func shortName(of action: String) -> String {
         let path = action.prefix { $0 != "@" }

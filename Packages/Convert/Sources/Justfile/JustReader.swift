@@ -42,7 +42,13 @@ struct JustReader {
             return readAssignment(
                 name, assignment.after.trimmed, isExported: words[0] == "export", from: start, to: end)
         }
-        if !["import", "import?", "mod", "mod?", "unexport"].contains(words[0]), var recipe = JustRecipe(header: text) {
+        if words[0] == "import" || words[0] == "import?" {
+            let path = JustExpression.value(of: text.dropFirst(words[0].count).trimmed)?.literal
+            return add(.importing(path, isOptional: words[0] == "import?"), from: start, to: end)
+        }
+        if words[0] == "unexport", words.count > 1 { return add(.unexport(words[1]), from: start, to: end) }
+        if words[0] == "mod" || words[0] == "mod?" { return add(.module, from: start, to: end) }
+        if var recipe = JustRecipe(header: text) {
             recipe.attributes = attributes
             return readBody(of: recipe, from: start, after: end)
         }
@@ -52,10 +58,6 @@ struct JustReader {
     private mutating func readAssignment(
         _ name: String, _ value: String, isExported: Bool, from start: Int, to end: Int
     ) {
-        for quotes in ["\"\"\"", "'''", "```"] where value.hasPrefix(quotes) && !value.dropFirst(3).contains(quotes) {
-            let close = source.lines[end...].firstIndex { $0.contains(quotes) } ?? source.lines.count - 1
-            return add(.other, from: start, to: close + 1)
-        }
         add(.assignment(name: name, value: value, isExported: isExported), from: start, to: end)
     }
 
@@ -84,7 +86,10 @@ struct JustReader {
     }
 
     private mutating func add(_ content: JustStatement.Content, from start: Int, to end: Int) {
-        statements.append(JustStatement(content: content, origin: source.excerpt(start..<end), line: start))
+        statements.append(
+            JustStatement(
+                content: content, origin: source.excerpt(start..<end), comment: source.comment(above: start),
+                file: source.name))
         switch content {
         case .blank, .comment: break
         default: (attributes, attributesStart) = ([], nil)
@@ -95,11 +100,36 @@ struct JustReader {
     private func logicalLine(at start: Int) -> (text: String, end: Int) {
         var text = source.lines[start]
         var end = start + 1
-        while text.hasSuffix("\\") || Self.isOpen(text), end < source.lines.count {
-            text = "\(text.hasSuffix("\\") ? String(text.dropLast()) : text) \(source.lines[end].trimmed)"
+        while end < source.lines.count {
+            if Self.isInQuotes(text) {
+                text = "\(text)\n\(source.lines[end])"
+            } else if text.hasSuffix("\\") || Self.isOpen(text) {
+                text = "\(text.hasSuffix("\\") ? String(text.dropLast()) : text) \(source.lines[end].trimmed)"
+            } else {
+                break
+            }
             end += 1
         }
         return (text, end)
+    }
+
+    /// True if quotes are open at the end.
+    private static func isInQuotes(_ text: String) -> Bool {
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == "#" { rest = rest.drop { $0 != "\n" } }
+            guard "'\"`".contains(character) else { continue }
+            let marks = String(repeating: character, count: 3)
+            let isTriple = rest.hasPrefix(marks.dropLast())
+            let close = isTriple ? marks : String(character)
+            if isTriple { rest = rest.dropFirst(2) }
+            while !rest.hasPrefix(close) {
+                guard let inner = rest.popFirst() else { return true }
+                if inner == "\\", character == "\"" { _ = rest.popFirst() }
+            }
+            rest = rest.dropFirst(close.count)
+        }
+        return false
     }
 
     /// True if a bracket is open at the end.

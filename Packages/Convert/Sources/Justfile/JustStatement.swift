@@ -6,13 +6,22 @@ struct JustStatement {
         case alias(name: String, of: String)
         case assignment(name: String, value: String, isExported: Bool)
         case recipe(JustRecipe)
+        /// Another file; nil if its name is computed.
+        case importing(String?, isOptional: Bool)
+        case unexport(String)
+        /// Recipes of another file, which are called by longer names.
+        case module
         case other
     }
 
     let content: Content
     let origin: Excerpt
-    /// The index of its first line.
-    let line: Int
+    /// The lines of the comment right above it.
+    let comment: [String]
+    /// The file that it is in.
+    let file: String
+    /// The number of imports that lead to it.
+    var depth = 0
 }
 
 struct JustRecipe {
@@ -49,6 +58,17 @@ struct JustRecipe {
 }
 
 extension JustRecipe {
+    /// True for the name of a system that flowrun knows.
+    static func isPlatform(_ name: String) -> Bool { ["linux", "macos", "windows", "freebsd"].contains(name) }
+
+    /// False if its attributes name only other systems.
+    var isForLinux: Bool {
+        let systems = attributes.filter {
+            ["linux", "macos", "windows", "unix", "freebsd", "openbsd", "netbsd", "dragonfly"].contains($0)
+        }
+        return systems.isEmpty || systems.contains("linux") || systems.contains("unix")
+    }
+
     /// Reads the logical line that begins a recipe; nil if it does not begin one.
     init?(header text: String) {
         guard let colon = Self.outer(":", in: text[...]) else { return nil }

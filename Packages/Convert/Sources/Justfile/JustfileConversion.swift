@@ -1,18 +1,25 @@
 /// Converts a justfile: each recipe becomes a step.
 struct JustfileConversion {
-    private let source: SourceLines
-    private let statements: [JustStatement]
-    private let variables: JustVariables
+    private let folder: ForeignFolder
+    private var statements: [JustStatement] = []
+    private(set) var variables = JustVariables([], exportsAll: false, hasDotenv: false)
     private var draft = WorkflowDraft()
     private var ids = StepIDs()
     private var recipes: [Recipe] = []
     /// Recipes that others need with arguments, each a step of its own.
-    private var copies: [JustRecipe.Dependency] = []
+    private var copies: [Copy] = []
     /// Comments above the steps that belong to none of them.
     private var notes: [String] = []
     private var dotenv: [String] = []
     private var isDotenvOptional = true
-    private var passesArguments = false
+    private(set) var passesArguments = false
+    private(set) var ignoresComments = false
+    /// True if the shell of the file ends at the first failure inside of a line.
+    private(set) var isStrict = false
+    private(set) var hasOtherFolder = false
+    var exportsAll: Bool { has("export") }
+    /// The reason why no step can be trusted; nil if there is none.
+    private var problem: String?
 
     private struct Recipe {
         let recipe: JustRecipe
@@ -20,60 +27,137 @@ struct JustfileConversion {
         let id: String
     }
 
-    static func draft(of source: SourceLines) -> WorkflowDraft {
-        var conversion = JustfileConversion(source)
+    private struct Copy: Equatable {
+        let name: String
+        let arguments: [String]
+        let spelling: String
+    }
+
+    static func draft(of source: SourceLines, in folder: ForeignFolder) -> WorkflowDraft {
+        var conversion = JustfileConversion(folder)
+        conversion.read(source, folder: "", depth: 0)
         conversion.convert()
         return conversion.draft
     }
 
-    private init(_ source: SourceLines) {
-        self.source = source
-        statements = JustReader.statements(of: source)
-        variables = JustVariables(statements)
+    private init(_ folder: ForeignFolder) { self.folder = folder }
+
+    /// Reads a file and those that it imports, whose paths are relative to its own.
+    private mutating func read(_ source: SourceLines, folder path: String, depth: Int) {
+        for var statement in JustReader.statements(of: source) {
+            statement.depth = depth
+            guard case .importing(let name, let isOptional) = statement.content else {
+                statements.append(statement)
+                continue
+            }
+            let place = name.map { $0.hasPrefix("/") ? $0 : path + $0 }
+            if let place, depth < 20, let imported = folder.source(place) {
+                read(imported, folder: place.lastIndex(of: "/").map { String(place[...$0]) } ?? "", depth: depth + 1)
+            } else if !isOptional || !folder.isKnown {
+                let line = statement.origin.lines.last?.trimmed ?? "import"
+                problem = problem ?? "`\(line)` was not read, and may define what this reads"
+                notes += statement.origin.comments("not converted")
+            } else {
+                notes += statement.origin.comments("the file is not there")
+            }
+        }
+    }
+
+    /// True if the file has a setting, and does not switch it off.
+    private func has(_ setting: String) -> Bool {
+        statements.contains {
+            if case .setting(let name, let value) = $0.content { name == setting && value != "false" } else { false }
+        }
     }
 
     private mutating func convert() {
         draft.settings = [YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(["sh", "-euc"]))]))]
         draft.head = ["Steps that do not need one another run at the same time; just runs one after the other."]
-        var aliases: [StepDraft] = []
+        let hasDotenv = ["dotenv-load", "dotenv-filename", "dotenv-path", "dotenv-required"].contains(where: has)
+        variables = JustVariables(statements, exportsAll: has("export"), hasDotenv: hasDotenv)
+        var aliases: [(name: String, target: String, statement: JustStatement)] = []
         for statement in statements {
             switch statement.content {
-            case .blank, .comment: break
+            case .blank, .comment, .importing: break
             case .setting(let name, let value): set(name, value, statement)
-            case .assignment(let name, _, let isExported): add(name, isExported, statement)
-            case .recipe(let recipe):
-                // A recipe may be written once for each platform.
-                let number = recipes.count { $0.recipe.name == recipe.name }
-                let id = ids.id(for: number == 0 ? recipe.name : "\(recipe.name) \(number + 1)")
-                recipes.append(Recipe(recipe: recipe, statement: statement, id: id))
-            case .alias(let name, let target):
-                var step = StepDraft(name, .milestone, origin: statement.origin)
-                step.needs = [target]
-                aliases.append(step)
-            case .other: notes += source.comment(above: statement.line) + statement.origin.comments("not converted")
+            case .assignment(let name, _, _): add(name, statement)
+            case .recipe(let recipe): recipes.append(Recipe(recipe: recipe, statement: statement, id: ""))
+            case .alias(let name, let target): aliases.append((name, target, statement))
+            case .unexport(let name):
+                notes += statement.origin.comments("not in the environment of the steps")
+                draft.env.append(YAMLEntry(name, .word("null")))
+            case .module:
+                notes += statement.comment + statement.origin.comments("not converted: recipes of another file")
+            case .other:
+                let line = statement.origin.lines.first?.trimmed ?? ""
+                problem = problem ?? "`\(line)` was not understood"
+                notes += statement.comment + statement.origin.comments("not converted")
             }
         }
+        choose()
         draft.settings[0].comments = notes + draft.settings[0].comments
         addSteps()
-        for var alias in aliases {
-            let targets = recipes.filter { $0.recipe.name == alias.needs[0] }.map(\.id)
-            guard !targets.isEmpty else {
-                draft.tail += alias.origin.comments("not converted: there is no such recipe")
-                continue
-            }
-            alias.id = ids.id(for: alias.id)
-            alias.needs = targets
-            draft.steps.append(alias)
+        for alias in aliases { add(alias.name, for: alias.target, alias.statement) }
+        addDotenv()
+        if recipes.contains(where: { !$0.recipe.parameters.isEmpty }) {
+            draft.head.append("Arguments are variables of a script: no shell reads what is in them.")
         }
-        if !dotenv.isEmpty {
-            let files = dotenv.map { YAMLEntry("path", .text($0)) }
-            let values = files.map { file in
-                YAMLValue.inline(isDotenvOptional ? [file, YAMLEntry("optional", .word("true"))] : [file])
+        let marked =
+            recipes.first { $0.recipe.attributes.contains("default") } ?? recipes.first { $0.statement.depth == 0 }
+        if let marked = marked ?? recipes.first { draft.defaultSteps = [marked.id] }
+    }
+
+    /// Chooses among recipes of one name: those for other systems than flowrun's are left out, and the last one of the
+    /// file that is nearest counts.
+    private mutating func choose() {
+        let all = recipes
+        recipes = []
+        for (index, recipe) in all.enumerated() {
+            let rivals = all.enumerated().filter { $0.element.recipe.name == recipe.recipe.name && $0.offset != index }
+            func beats(_ other: (offset: Int, element: Recipe)) -> Bool {
+                if other.element.recipe.isForLinux != recipe.recipe.isForLinux {
+                    return other.element.recipe.isForLinux
+                }
+                if other.element.statement.depth != recipe.statement.depth {
+                    return other.element.statement.depth < recipe.statement.depth
+                }
+                return other.offset > index
             }
-            draft.settings.insert(YAMLEntry("dotenv", values.count == 1 ? values[0] : .list(values)), at: 0)
+            if rivals.contains(where: beats) {
+                let reason = recipe.recipe.isForLinux ? "replaced by another one" : "for another system"
+                draft.tail += recipe.statement.comment + recipe.statement.origin.comments(reason)
+            } else {
+                recipes.append(
+                    Recipe(recipe: recipe.recipe, statement: recipe.statement, id: ids.id(for: recipe.recipe.name)))
+            }
         }
-        let marked = recipes.first { $0.recipe.attributes.contains("default") } ?? recipes.first
-        if let marked { draft.defaultSteps = [marked.id] }
+    }
+
+    private mutating func add(_ alias: String, for target: String, _ statement: JustStatement) {
+        guard let recipe = recipes.first(where: { $0.recipe.name == target }) else {
+            draft.tail += statement.origin.comments("not converted: there is no such recipe")
+            return
+        }
+        let id = ids.id(for: alias)
+        guard recipe.recipe.parameters.isEmpty else {
+            // A step that is only needed gets no arguments.
+            var step = step(recipe, id: id, arguments: nil)
+            step.name = "\(target), as \(alias)"
+            return draft.steps.append(step)
+        }
+        var step = StepDraft(id, .milestone, origin: statement.origin)
+        step.needs = [recipe.id]
+        draft.steps.append(step)
+    }
+
+    private mutating func addDotenv() {
+        guard !dotenv.isEmpty else { return }
+        let files = dotenv.map { YAMLEntry("path", .text($0)) }
+        let values = files.map { file in
+            YAMLValue.inline(isDotenvOptional ? [file, YAMLEntry("optional", .word("true"))] : [file])
+        }
+        draft.settings.insert(YAMLEntry("dotenv", values.count == 1 ? values[0] : .list(values)), at: 0)
+        if !has("dotenv-override") { draft.requireFree(of: dotenv, in: folder) }
     }
 
     // MARK: - Settings and variables
@@ -82,40 +166,67 @@ struct JustfileConversion {
         switch name {
         case "shell":
             let words = JustExpression.values(of: String(value.dropFirst().dropLast()))?.compactMap(\.literal) ?? []
-            guard value.hasPrefix("["), let program = words.first else {
-                notes += statement.origin.comments("not converted")
-                return
-            }
-            let stops = Interpreter.isShell(program) ? words.prefix(1) + ["-e"] + words.dropFirst() : words[...]
-            let comments = source.comment(above: statement.line)
-            draft.settings[0] = YAMLEntry(
-                "defaults", .inline([YAMLEntry("shell", .texts(Array(stops)))]), comments: comments)
-        case "dotenv-load" where value != "false": dotenv = dotenv.isEmpty ? [".env"] : dotenv
+            guard value.hasPrefix("["), let program = words.first else { return doNotKnow(statement) }
+            isStrict = Interpreter.stopsAtFailure(Array(words.dropFirst()))
+            let stops =
+                Interpreter.isShell(program) && !isStrict ? words.prefix(1) + ["-e"] + words.dropFirst() : words[...]
+            setDefault("shell", .texts(Array(stops)), statement.comment)
+        case "working-directory":
+            guard let folder = JustExpression.value(of: value)?.literal else { return doNotKnow(statement) }
+            hasOtherFolder = true
+            setDefault("working-directory", .text(folder), statement.comment)
+        case "dotenv-load", "dotenv-required":
+            if value != "false" { dotenv = dotenv.isEmpty ? [".env"] : dotenv }
+            if value != "false", name == "dotenv-required" { isDotenvOptional = false }
         case "dotenv-filename", "dotenv-path":
-            guard let file = JustExpression.value(of: value)?.literal else { fallthrough }
+            guard let file = JustExpression.value(of: value)?.literal else { return doNotKnow(statement) }
             dotenv = [file]
-        case "dotenv-required" where value != "false": isDotenvOptional = false
-        case "positional-arguments" where value != "false": passesArguments = true
-        default: notes += statement.origin.comments("not converted")
+            if name == "dotenv-path" { isDotenvOptional = false }
+        case "dotenv-override": break
+        case "positional-arguments": passesArguments = value != "false"
+        case "ignore-comments": ignoresComments = value != "false"
+        case "export": notes += statement.origin.comments("all variables are in the environment of the steps")
+        case "windows-shell", "windows-powershell", "quiet", "unstable", "allow-duplicate-recipes",
+            "allow-duplicate-variables", "fallback", "no-exit-message", "tempdir", "script-interpreter":
+            notes += statement.origin.comments("of no effect here")
+        default: doNotKnow(statement)
         }
         if name == "positional-arguments" {
             notes += statement.origin.comments("scripts have their arguments in $1, $2, …")
         }
     }
 
-    private mutating func add(_ name: String, _ isExported: Bool, _ statement: JustStatement) {
-        let comments = source.comment(above: statement.line)
-        if let script = variables.sharedScripts[name] {
-            let run = YAMLEntry("run", .text(script))
-            draft.vars.append(YAMLEntry(JustVariables.shellName(name), .inline([run]), comments: comments))
-            return
+    private mutating func doNotKnow(_ statement: JustStatement) {
+        problem = problem ?? "`\(statement.origin.lines.first?.trimmed ?? "set")` was not understood"
+        notes += statement.origin.comments("not converted")
+    }
+
+    private mutating func setDefault(_ key: String, _ value: YAMLValue, _ comments: [String]) {
+        guard case .inline(var entries) = draft.settings[0].value else { return }
+        entries.removeAll { $0.key == key }
+        draft.settings[0] = YAMLEntry(
+            "defaults", .inline(entries + [YAMLEntry(key, value)]), comments: draft.settings[0].comments + comments)
+    }
+
+    private mutating func add(_ name: String, _ statement: JustStatement) {
+        let key = variables.environmentName(of: name)
+        guard !(draft.env + draft.vars).contains(where: { $0.key == key }) else { return }
+        switch variables.places[name] {
+        case .env(let text, _): draft.env.append(YAMLEntry(key, .text(text), comments: statement.comment))
+        case .shared(let script, _):
+            let run = YAMLEntry("run", .script(script))
+            let isLine = !script.contains("\n")
+            draft.vars.append(
+                YAMLEntry(
+                    key, isLine ? .inline([YAMLEntry("run", .text(script))]) : .mapping([run]),
+                    comments: statement.comment))
+            if variables.exported.contains(name) { draft.env.append(YAMLEntry(key, .text("${{ vars.\(key) }}"))) }
+        default:
+            notes += statement.comment + statement.origin.comments("not converted")
+            if variables.exported.contains(name) {
+                problem = problem ?? "what `\(name)` is could not be converted, and it is in the environment"
+            }
         }
-        guard let value = variables.entry(of: name) else {
-            let reason = "written out where a script reads it"
-            notes += comments + statement.origin.comments(isExported ? "\(reason), not in the environment" : reason)
-            return
-        }
-        draft.env.append(YAMLEntry(JustVariables.shellName(name), .text(value), comments: comments))
     }
 
     // MARK: - Recipes
@@ -128,26 +239,30 @@ struct JustfileConversion {
             let copy = copies[index]
             index += 1
             guard let recipe = recipes.first(where: { $0.recipe.name == copy.name }) else { continue }
-            var step = step(recipe, id: ids.id(for: "\(copy.name) \(copy.arguments)"), arguments: copy.arguments)
-            step.name = "\(copy.name) \(copy.arguments)"
+            var step = step(recipe, id: ids.id(for: copy.spelling), arguments: copy.arguments)
+            step.name = copy.spelling
             draft.steps.append(step)
         }
     }
 
-    private mutating func step(_ known: Recipe, id: String, arguments: String?) -> StepDraft {
+    private mutating func step(_ known: Recipe, id: String, arguments: [String]?) -> StepDraft {
         let (recipe, statement) = (known.recipe, known.statement)
         var step = StepDraft(id, .milestone, origin: statement.origin)
-        let comment = source.comment(above: statement.line)
+        let comment = statement.comment
         if comment.count == 1, comment[0].count < 80 { step.description = comment[0] } else { step.comments = comment }
         if !recipe.parameters.isEmpty, arguments == nil {
             step.notes.append("arguments: \(recipe.parameters.map(\.spelling).joined(separator: " "))")
         }
-        var problem: String?
-        step.needs = recipe.needs.flatMap { need in self.ids(of: need) { problem = problem ?? $0 } }.unique
+        var problem = problem
+        step.needs =
+            recipe.needs.flatMap { need in
+                self.ids(of: need, recipe, arguments) { problem = problem ?? $0 }
+            }.unique
         if !recipe.followers.isEmpty {
             let names = recipe.followers.map(\.name).enumerated
             problem = problem ?? "what runs after a step needs it: add it to `needs` of \(names)"
         }
+        if !recipe.isForLinux { problem = problem ?? "it is for another system than flowrun" }
         for attribute in recipe.attributes { apply(attribute, to: &step) { problem = problem ?? $0 } }
         do throws(JustProblem) {
             if let problem { throw JustProblem(problem) }
@@ -159,20 +274,37 @@ struct JustfileConversion {
         return step
     }
 
-    private mutating func ids(of need: JustRecipe.Dependency, problem: (String) -> Void) -> [String] {
-        guard recipes.contains(where: { $0.recipe.name == need.name }) else {
+    private mutating func ids(
+        of need: JustRecipe.Dependency, _ recipe: JustRecipe, _ given: [String]?, problem: (String) -> Void
+    ) -> [String] {
+        guard let needed = recipes.first(where: { $0.recipe.name == need.name }) else {
             problem("there is no recipe `\(need.name)` here")
             return []
         }
-        guard need.arguments.isEmpty else {
-            guard JustExpression.values(of: need.arguments)?.allSatisfy({ $0.literal != nil }) == true else {
-                problem("the arguments of `\(need.name)` are computed")
-                return []
+        guard !need.arguments.isEmpty else { return [needed.id] }
+        let values = JustExpression.values(of: need.arguments) ?? []
+        let parameters = recipe.parameters
+        let texts = values.map { value -> String? in
+            // A parameter of a copy has the value that the copy was given.
+            if case .variable(let name)? = value.parts.first, value.parts.count == 1,
+                let index = parameters.firstIndex(where: { $0.name == name })
+            {
+                return given.flatMap { index < $0.count && parameters[index].mark == nil ? $0[index] : nil }
             }
-            if !copies.contains(need) { copies.append(need) }
-            return [ids.id(for: "\(need.name) \(need.arguments)")]
+            let local = Dictionary(parameters.map { ($0.name, JustVariables.Local()) }) { first, _ in first }
+            return variables.resolved(value, local: local)?.literal
         }
-        return recipes.filter { $0.recipe.name == need.name }.map(\.id)
+        let known = texts.compactMap { $0 }
+        guard !known.isEmpty, known.count == texts.count else {
+            problem("the arguments of `\(need.name)` are computed")
+            return []
+        }
+        let spelling = "\(need.name) \(known.map { "'\($0)'" }.joined(separator: " "))"
+        let isSpelled = values.allSatisfy { $0.literal != nil }
+        let copy = Copy(
+            name: need.name, arguments: known, spelling: isSpelled ? "\(need.name) \(need.arguments)" : spelling)
+        if !copies.contains(copy) { copies.append(copy) }
+        return [ids.id(for: copy.spelling)]
     }
 
     private func apply(_ attribute: String, to step: inout StepDraft, problem: (String) -> Void) {
@@ -181,14 +313,19 @@ struct JustfileConversion {
         let argument = rest.hasPrefix("(") ? rest.dropFirst().dropLast() : rest.hasPrefix(":") ? rest.dropFirst() : ""
         let text = JustExpression.value(of: String(argument))?.literal
         switch name {
-        case "linux", "macos", "windows", "freebsd": addPlatforms([name], to: &step)
+        case "linux", "macos", "windows", "freebsd", "openbsd", "netbsd", "dragonfly":
+            if JustRecipe.isPlatform(name) { addPlatforms([name], to: &step) }
         case "unix": addPlatforms(["linux", "macos", "freebsd"], to: &step)
         case "doc" where text != nil: step.description = text
         case "working-directory" where text != nil: step.set("working-directory", .text(text ?? ""))
-        case "confirm": step.set("confirm", .text(text ?? "Run \(step.id)?"))
+        case "confirm" where argument.isEmpty || text != nil: step.set("confirm", .text(text ?? "Run \(step.id)?"))
         case "script": problem("the script of `[script]` has an interpreter of its own")
-        case "default", "parallel", "positional-arguments": break
-        default: step.notes.append("not converted: [\(attribute)]")
+        case "default", "parallel", "positional-arguments", "private", "group", "no-exit-message", "no-quiet", "no-cd",
+            "metadata", "doc":
+            break
+        default:
+            step.notes.append("not converted: [\(attribute)]")
+            problem("`[\(attribute)]` was not understood")
         }
     }
 
@@ -206,122 +343,5 @@ struct JustfileConversion {
 extension YAMLText {
     fileprivate static func word(_ value: YAMLValue) -> String {
         if case .text(let text) = value { text } else { "" }
-    }
-}
-
-// The scripts of recipes.
-extension JustfileConversion {
-    private func script(
-        of recipe: JustRecipe, arguments: String?, _ step: inout StepDraft
-    ) throws(JustProblem) -> String {
-        var local: [String: Character?] = [:]
-        for parameter in recipe.parameters { local[parameter.name] = .some(parameter.mark) }
-        let shebang = recipe.body.first.flatMap { $0.hasPrefix("#!") ? $0 : nil }
-        var body: String
-        if let shebang {
-            guard let command = Interpreter.command(ofFirstLine: shebang) else {
-                throw JustProblem("`\(shebang)` takes no script as an argument")
-            }
-            step.set("shell", .texts(command))
-            let text = recipe.body.joined(separator: "\n")
-            if Interpreter.isShell(command[0]) {
-                body = try variables.script(text, local: local)
-            } else {
-                guard !text.contains("{{"), recipe.parameters.isEmpty else {
-                    throw JustProblem("only a shell can read values")
-                }
-                body = text
-            }
-        } else {
-            var commands: [ShellCommand] = []
-            for line in recipe.body where !line.isBlank {
-                var text = line[...]
-                var isTolerated = false
-                while let mark = text.first, mark == "@" || mark == "-" {
-                    if mark == "-" { isTolerated = true }
-                    text.removeFirst()
-                }
-                let words = text.words
-                if words.first == "just", words.count == 2, ["--list", "-l"].contains(words[1]) {
-                    text = "flowrun list"
-                }
-                commands.append(
-                    ShellCommand(text: try variables.script(String(text), local: local), isTolerated: isTolerated))
-            }
-            body = ShellCommand.script(commands)
-        }
-        let prelude = try prelude(recipe.parameters, arguments)
-        guard !prelude.isEmpty else { return body }
-        guard shebang == nil else {
-            let lines = body.cut(at: "\n")
-            return ([lines?.before ?? body] + prelude + [lines?.after ?? ""]).joined(separator: "\n")
-        }
-        return (prelude + (body.isEmpty ? [] : [body])).joined(separator: "\n")
-    }
-
-    /// Gives the recipe's parameters their values: the arguments of the script, or those from another recipe.
-    private func prelude(_ parameters: [JustRecipe.Parameter], _ given: String?) throws(JustProblem) -> [String] {
-        guard !parameters.isEmpty else { return [] }
-        var lines: [String] = []
-        let values = given.map { JustExpression.values(of: $0)?.compactMap(\.literal) ?? [] }
-        let single = parameters.filter { $0.mark == nil }
-        if let values {
-            lines += [values.dropFirst(single.count)].filter { !$0.isEmpty }.map {
-                "set -- \($0.map(shellWord).joined(separator: " "))"
-            }
-        }
-        for (index, parameter) in single.enumerated() {
-            let name = JustVariables.shellName(parameter.name)
-            let export = parameter.isExported ? "export " : ""
-            if let values, index < values.count {
-                lines.append("\(export)\(name)=\(shellWord(values[index]))")
-                continue
-            }
-            let value: String
-            if let text = parameter.defaultValue {
-                guard let parsed = JustExpression.value(of: text) else {
-                    throw JustProblem("the default of `\(parameter.name)` is computed")
-                }
-                value = "${\(index + 1)-\(try word(parsed))}"
-            } else {
-                value = "${\(index + 1):?\(name) is missing}"
-            }
-            lines.append("\(export)\(name)=\"\(value)\"")
-        }
-        if let rest = parameters.first(where: { $0.mark != nil }) {
-            let count = single.count
-            if count > 0, given == nil { lines.append("shift $(( $# < \(count) ? $# : \(count) ))") }
-            if let text = rest.defaultValue {
-                guard let value = JustExpression.value(of: text) else {
-                    throw JustProblem("the default of `\(rest.name)` is computed")
-                }
-                // As in the recipe, where the text is not in quotes.
-                let literal = value.literal?.words.map(shellWord).joined(separator: " ")
-                let words = if let literal { literal } else { "\"\(try word(value))\"" }
-                if !words.isEmpty { lines.append("[ $# -gt 0 ] || set -- \(words)") }
-            } else if rest.mark == "+" {
-                lines.append(": \"${1:?\(rest.name) is missing}\"")
-            }
-        }
-        return lines
-    }
-
-    /// Returns a value for the inside of double quotes.
-    private func word(_ value: JustValue) throws(JustProblem) -> String {
-        var text = ""
-        for part in value.parts {
-            switch part {
-            case .text(let literal):
-                for character in literal { text += "\"\\$`".contains(character) ? "\\\(character)" : "\(character)" }
-            case .output(let command): text += "$(\(command))"
-            case .environment(let name, nil): text += "${\(name):?}"
-            case .environment(let name, let substitute?): text += "${\(name)-\(substitute)}"
-            case .choice(let choice): text += "$(\(try variables.command(for: choice, local: [:])))"
-            case .variable(let name):
-                guard variables.entry(of: name) != nil else { throw JustProblem("the default `\(name)` is computed") }
-                text += "${\(JustVariables.shellName(name))}"
-            }
-        }
-        return text
     }
 }

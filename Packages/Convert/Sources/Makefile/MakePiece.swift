@@ -33,6 +33,29 @@ enum MakePiece: Equatable {
         return pieces
     }
 
+    /// Replaces references of a text; the change returns nil for one to be kept.
+    static func mapped(_ text: String, _ change: (String) -> String?) -> String {
+        pieces(of: text).map { piece in
+            switch piece {
+            case .text(let text): text
+            case .dollar: "$$"
+            case .reference(let reference): change(reference) ?? "$(\(reference))"
+            }
+        }.joined()
+    }
+
+    /// The variables that a text reads by their names, also inside of functions.
+    static func names(in text: String) -> [String] {
+        pieces(of: text).flatMap { piece -> [String] in
+            guard case .reference(let reference) = piece else { return [] }
+            if let name = reference.cut(at: ":")?.before, name.allSatisfy(\.isIDCharacter) { return [name] }
+            if let (function, rest) = reference.cut(at: " "), function == "call" {
+                return [rest.prefix { $0 != "," }.trimmed] + names(in: rest)
+            }
+            return reference.contains { " $".contains($0) } ? names(in: reference) : [reference]
+        }
+    }
+
     private static func upToClosing(_ closing: Character, opening: Character, in text: Substring) -> Substring {
         var depth = 0
         for index in text.indices {
@@ -95,6 +118,10 @@ enum MakeFunction {
         let last = arguments.last?.words ?? []
         func each(_ change: (String) -> String) -> String { last.map(change).joined(separator: " ") }
         switch (name, arguments.count) {
+        case ("or", _): return arguments.map(\.trimmed).first { !$0.isEmpty } ?? ""
+        case ("and", _):
+            return arguments.contains { $0.isBlank } ? "" : arguments.last?.trimmed
+        case ("findstring", 2): return arguments[1].contains(arguments[0]) ? arguments[0] : ""
         case ("strip", 1): return each { $0 }
         case ("subst", 3): return arguments[2].replacing(arguments[0], with: arguments[1])
         case ("patsubst", 3): return each { MakePattern(arguments[0].trimmed).replaced($0, by: arguments[1].trimmed) }

@@ -2,15 +2,22 @@
 struct MakeReader {
     private let source: SourceLines
     private var index = 0
+    private let end: Int
     private var statements: [MakeStatement] = []
 
-    static func statements(of source: SourceLines) -> [MakeStatement] {
-        var reader = MakeReader(source: source)
-        while reader.index < source.lines.count { reader.readStatement() }
+    static func statements(of source: SourceLines) -> [MakeStatement] { statements(of: source, 0..<source.lines.count) }
+
+    private static func statements(of source: SourceLines, _ range: Range<Int>) -> [MakeStatement] {
+        var reader = MakeReader(source: source, range)
+        while reader.index < reader.end { reader.readStatement() }
         return reader.statements
     }
 
-    private init(source: SourceLines) { self.source = source }
+    private init(source: SourceLines, _ range: Range<Int>) {
+        self.source = source
+        index = range.lowerBound
+        end = range.upperBound
+    }
 
     private mutating func readStatement() {
         let start = index
@@ -18,84 +25,141 @@ struct MakeReader {
         if line.isBlank { return add(.blank, from: start, to: index + 1) }
         if line.trimmed.hasPrefix("#") { return add(.comment, from: start, to: index + 1) }
         let (text, end) = logicalLine(at: index)
-        let first = text.words.first ?? ""
+        let words = text.words
+        let first = words.first ?? ""
         if Self.conditions.contains(Self.directive(first)) {
-            let end = blockEnd(from: start, opening: Self.conditions, closing: "endif")
-            return add(.other(first: first, sets: names(in: start + 1..<end)), from: start, to: end)
+            let (branches, end) = branches(from: start)
+            let condition = MakeCondition(
+                branches: branches.map { ($0.test, Self.statements(of: source, $0.range)) })
+            return add(.condition(condition), from: start, to: end)
         }
-        if first == "define" || (first == "override" && text.words.dropFirst().first == "define") {
-            let end = blockEnd(from: start, opening: ["define"], closing: "endef")
-            let name = text.words.drop { $0 == "define" || $0 == "override" }.first
-            return add(.other(first: first, sets: name.map { [$0] } ?? []), from: start, to: end)
+        if first == "define" || words.count > 1 && ["override", "export"].contains(first) && words[1] == "define" {
+            return readDefinition(words, from: start)
+        }
+        if ["include", "-include", "sinclude"].contains(first) {
+            let names = Self.withoutComment(text.trimmed).dropFirst(first.count).trimmed
+            return add(.include(names, isOptional: first != "include"), from: start, to: end)
         }
         if let assignment = Self.assignment(in: text) { return add(.assignment(assignment), from: start, to: end) }
-        if let rule = Self.rule(in: text) { return readRecipe(of: rule, from: start, after: end) }
-        add(.other(first: first, sets: []), from: start, to: end)
+        if first == "export" || first == "unexport" {
+            let names = Self.withoutComment(text).words.dropFirst()
+            return add(.export(Array(names), isExported: first == "export"), from: start, to: end)
+        }
+        if first != "vpath", let rule = Self.rule(in: text) { return readRecipe(of: rule, from: start, after: end) }
+        add(.other(first: first), from: start, to: end)
+    }
+
+    private mutating func readDefinition(_ words: [String], from start: Int) {
+        let close = blockEnd(from: start, opening: ["define"], closing: "endef")
+        let isExported = words.first == "export"
+        let words = words.drop { ["define", "override", "export"].contains($0) }
+        let name = words.first ?? ""
+        let sign = words.dropFirst().first ?? "="
+        let lines = source.lines[min(start + 1, close)..<max(start + 1, close - 1)]
+        guard !name.isEmpty, ["=", ":=", "::=", "?=", "+="].contains(sign) else {
+            return add(.other(first: "define"), from: start, to: close)
+        }
+        let value = lines.map { $0.hasPrefix("\t") ? String($0.dropFirst()) : $0 }.joined(separator: "\n")
+        add(
+            .assignment(MakeAssignment(name: name, sign: sign, value: value, isExported: isExported)), from: start,
+            to: close)
     }
 
     /// Reads the lines with a tab below a rule, and everything between them.
     private mutating func readRecipe(of rule: MakeRule, from start: Int, after: Int) {
         var rule = rule
-        var end = after
-        var next = after
-        while next < source.lines.count {
+        let (parts, end) = recipeParts(from: after, to: self.end)
+        rule.parts += parts
+        add(.rule(rule), from: start, to: end)
+    }
+
+    /// The parts of a recipe that begin at a line, and the index behind the last of them.
+    private func recipeParts(from start: Int, to limit: Int) -> (parts: [MakeRecipePart], end: Int) {
+        var parts: [MakeRecipePart] = []
+        var (next, end) = (start, start)
+        while next < limit {
             let line = source.lines[next]
             if line.hasPrefix("\t") {
                 let (text, after) = recipeLine(at: next)
-                rule.recipe.append(text)
+                parts.append(.line(text))
                 (next, end) = (after, after)
             } else if Self.conditions.contains(Self.directive(line.words.first ?? "")),
                 let block = conditionInRecipe(at: next)
             {
-                rule.isConditional = true
-                (next, end) = (block, block)
+                let branches = block.branches.map {
+                    ($0.test, recipeParts(from: $0.range.lowerBound, to: $0.range.upperBound).parts)
+                }
+                parts.append(.condition(MakeCondition(branches: branches)))
+                (next, end) = (block.end, block.end)
             } else if line.isBlank || line.hasPrefix("#") {
                 next += 1
             } else {
                 break
             }
         }
-        add(.rule(rule), from: start, to: end)
+        return (parts, end)
     }
 
-    /// The end of a condition that has only recipe lines in it; nil for any other one.
-    private func conditionInRecipe(at start: Int) -> Int? {
-        let end = blockEnd(from: start, opening: Self.conditions, closing: "endif")
-        let inner = source.lines[start..<end].filter { line in
+    /// A condition that has only recipe lines in it; nil for any other one.
+    private func conditionInRecipe(at start: Int) -> (branches: [(test: String?, range: Range<Int>)], end: Int)? {
+        let block = branches(from: start)
+        let inner = source.lines[start..<block.end].filter { line in
             let word = Self.directive(line.words.first ?? "")
-            return !line.isBlank && !Self.conditions.contains(word) && word != "else" && word != "endif"
+            return !line.isBlank && !line.hasPrefix("#")
+                && (line.hasPrefix("\t") || !Self.conditions.contains(word) && word != "else" && word != "endif")
         }
-        return inner.contains { $0.hasPrefix("\t") } && inner.allSatisfy { $0.hasPrefix("\t") } ? end : nil
+        return inner.contains { $0.hasPrefix("\t") } && inner.allSatisfy { $0.hasPrefix("\t") } ? block : nil
+    }
+
+    /// The branches of the condition that begins at a line, each with its test and lines, and the end of all.
+    private func branches(from start: Int) -> (branches: [(test: String?, range: Range<Int>)], end: Int) {
+        var branches: [(test: String?, range: Range<Int>)] = []
+        var (test, after): (String?, Int) = (logicalLine(at: start).text.trimmed, logicalLine(at: start).end)
+        var depth = 0
+        for index in after..<max(after, end) {
+            let line = source.lines[index]
+            let word = line.hasPrefix("\t") ? "" : Self.directive(line.words.first ?? "")
+            if Self.conditions.contains(word) { depth += 1 }
+            if word == "endif" {
+                if depth == 0 {
+                    branches.append((test, after..<index))
+                    return (branches, index + 1)
+                }
+                depth -= 1
+            }
+            if word == "else", depth == 0 {
+                branches.append((test, after..<index))
+                let rest = Self.withoutComment(line).trimmed.dropFirst(4).trimmed
+                (test, after) = (rest.isEmpty ? nil : rest, index + 1)
+            }
+        }
+        branches.append((test, min(after, end)..<end))
+        return (branches, end)
     }
 
     private mutating func add(_ content: MakeStatement.Content, from start: Int, to end: Int) {
-        statements.append(MakeStatement(content: content, origin: source.excerpt(start..<end), line: start))
+        statements.append(
+            MakeStatement(
+                content: content, origin: source.excerpt(start..<end), comment: source.comment(above: start)))
         index = end
     }
 
     /// One past the line that closes the block that begins at `start`.
     private func blockEnd(from start: Int, opening: Set<String>, closing: String) -> Int {
         var depth = 0
-        for index in start..<source.lines.count {
+        for index in start..<end {
             let word = Self.directive(source.lines[index].words.first ?? "")
-            if opening.contains(word) { depth += 1 } else if word == closing { depth -= 1 }
+            if opening.contains(word) || index == start { depth += 1 } else if word == closing { depth -= 1 }
             if depth == 0 { return index + 1 }
         }
-        return source.lines.count
-    }
-
-    /// The variables that lines of a block set.
-    private func names(in range: Range<Int>) -> [String] {
-        range.clamped(to: 0..<source.lines.count).compactMap { index in
-            source.lines[index].hasPrefix("\t") ? nil : Self.assignment(in: source.lines[index])?.name
-        }
+        return end
     }
 
     /// Joins a line with its continuations, as make does outside of recipes.
     private func logicalLine(at start: Int) -> (text: String, end: Int) {
         var text = source.lines[start]
         var end = start + 1
-        while text.hasSuffix("\\"), end < source.lines.count {
+        while text.hasSuffix("\\"), end < self.end {
             text = "\(String(text.dropLast()).trimmedAtEnd) \(source.lines[end].trimmed)"
             end += 1
         }
@@ -106,7 +170,7 @@ struct MakeReader {
     private func recipeLine(at start: Int) -> (text: String, end: Int) {
         var text = String(source.lines[start].dropFirst())
         var end = start + 1
-        while text.hasSuffix("\\"), end < source.lines.count {
+        while text.hasSuffix("\\"), end < self.end {
             let line = source.lines[end]
             text += "\n" + (line.hasPrefix("\t") ? String(line.dropFirst()) : line)
             end += 1
@@ -136,32 +200,63 @@ struct MakeReader {
             while name.last == ":" { name.removeLast() }
         }
         let variable = name.trimmed
-        guard !variable.isEmpty, !variable.contains(where: { $0.isWhitespace || ":#$=()".contains($0) }) else {
+        guard !variable.isEmpty, !variable.contains(where: { $0.isWhitespace || ":#$=();".contains($0) }) else {
             return nil
         }
-        let value = withoutComment(String(text[text.index(after: equals)...])).trimmed
-        return MakeAssignment(name: variable, sign: sign, value: value, isExported: isExported)
+        return MakeAssignment(
+            name: variable, sign: sign, value: value(of: text[text.index(after: equals)...]), isExported: isExported)
+    }
+
+    /// The value behind the sign of an assignment. Blanks before a comment are part of it.
+    private static func value(of text: Substring) -> String {
+        let value = withoutComment(String(text.drop(while: \.isWhitespace)))
+        return value.count < text.drop(while: \.isWhitespace).count ? value : value.trimmed
     }
 
     private static func rule(in line: String) -> MakeRule? {
         guard !line.hasPrefix("\t") else { return nil }
         let description = line.cut(at: "##")?.after.trimmed
-        let text = withoutComment(line)
+        // A recipe on the line may have a `#` of its own.
+        let (head, recipe) = parts(of: line)
+        let text = withoutComment(head)
         guard let colon = separator(in: text) else { return nil }
         var rest = text[text.index(after: colon)...]
         let isOneOfSeveral = rest.first == ":"
         if isOneOfSeveral { rest.removeFirst() }
         var targets = text[..<colon].trimmed
+        let isGrouped = targets.hasSuffix("&")
         // `a b &: c` makes both in one run.
-        if targets.hasSuffix("&") { targets = String(targets.dropLast()).trimmed }
-        let assignment = assignment(in: String(rest))
-        let inline = rest.cut(at: ";")
-        let parts = (inline?.before ?? String(rest)).cut(at: "|")
+        if isGrouped { targets = String(targets.dropLast()).trimmed }
+        let whole = withoutComment(line)
+        let assignment = assignment(in: String(whole[(separator(in: whole) ?? colon)...].drop { $0 == ":" }))
+        var pattern: String?
+        var tail = String(rest)
+        if assignment == nil, let colon = separator(in: tail) {
+            pattern = tail[..<colon].trimmed
+            tail = String(tail[tail.index(after: colon)...])
+        }
+        let parts = tail.cut(at: "|")
         return MakeRule(
-            targets: targets, needs: assignment == nil ? (parts?.before ?? inline?.before ?? String(rest)).trimmed : "",
-            orderedAfter: assignment == nil ? parts?.after.trimmed ?? "" : "",
-            recipe: assignment == nil ? inline.map { [$0.after.trimmed] } ?? [] : [], description: description,
-            assignment: assignment, isOneOfSeveral: isOneOfSeveral)
+            targets: targets, needs: assignment == nil ? (parts?.before ?? tail).trimmed : "",
+            orderedAfter: assignment == nil ? parts?.after.trimmed ?? "" : "", pattern: pattern,
+            parts: assignment == nil ? recipe.map { [.line($0)] } ?? [] : [], description: description,
+            assignment: assignment, isOneOfSeveral: isOneOfSeveral, isGrouped: isGrouped)
+    }
+
+    /// The text before the first `;` outside of references, and the recipe behind it.
+    private static func parts(of line: String) -> (head: String, recipe: String?) {
+        var depth = 0
+        for index in line.indices {
+            switch line[index] {
+            case "(", "{": depth += 1
+            case ")", "}": depth -= 1
+            case "#" where depth == 0: return (line, nil)
+            case ";" where depth == 0:
+                return (String(line[..<index]), line[line.index(after: index)...].trimmed)
+            default: break
+            }
+        }
+        return (line, nil)
     }
 
     /// The colon of a rule, outside of references.

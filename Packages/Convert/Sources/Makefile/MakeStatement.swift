@@ -4,14 +4,27 @@ struct MakeStatement {
         case blank, comment
         case assignment(MakeAssignment)
         case rule(MakeRule)
-        /// `export`, `include`, or a condition with everything in it: its first word, and the variables that it sets.
-        case other(first: String, sets: [String])
+        /// The names of files, unexpanded; one that is not there is an error unless it is optional.
+        case include(String, isOptional: Bool)
+        /// `export` or `unexport` of names, or of everything if there are none.
+        case export([String], isExported: Bool)
+        case condition(MakeCondition<[MakeStatement]>)
+        /// Anything else: its first word.
+        case other(first: String)
     }
 
     let content: Content
     let origin: Excerpt
-    /// The index of its first line.
-    let line: Int
+    /// The lines of the comment right above it.
+    let comment: [String]
+    /// The reason why only a run of make knows whether it counts; nil if it does.
+    var doubt: String?
+}
+
+/// `ifeq … else … endif` around parts of a makefile or of a recipe.
+struct MakeCondition<Part> {
+    /// Each part with the line that opens it, such as `ifdef DEBUG`; `else` has none.
+    var branches: [(test: String?, part: Part)]
 }
 
 struct MakeAssignment {
@@ -22,12 +35,21 @@ struct MakeAssignment {
     let isExported: Bool
 }
 
+/// A line of a recipe without its tab, with its continuations, or a condition around lines.
+enum MakeRecipePart {
+    case line(String)
+    case condition(MakeCondition<[MakeRecipePart]>)
+}
+
 struct MakeRule {
-    let targets: String
-    let needs: String
+    var targets: String
+    var needs: String
     /// The needs after `|`.
-    let orderedAfter: String
-    /// The lines below it without their tab, each with its continuations.
+    var orderedAfter: String
+    /// The pattern of the targets, in `targets: pattern: needs`.
+    let pattern: String?
+    var parts: [MakeRecipePart] = []
+    /// The lines that count.
     var recipe: [String] = []
     /// The text of `## …` on the rule's line.
     let description: String?
@@ -35,6 +57,8 @@ struct MakeRule {
     let assignment: MakeAssignment?
     /// True if the rule has two colons: its target may have several recipes.
     let isOneOfSeveral: Bool
-    /// True if there is a condition in the recipe.
-    var isConditional = false
+    /// True for `a b &: …`, whose recipe makes all of its targets.
+    let isGrouped: Bool
+    /// The reason why only make knows the recipe; nil if it is `recipe`.
+    var problem: String?
 }

@@ -18,7 +18,8 @@ struct MakeTarget {
     /// The values of `$@` and the other automatic variables.
     var automatic: [String: String] {
         var values = ["@": name, "^": needs.unique.joined(separator: " "), "+": needs.joined(separator: " ")]
-        values["<"] = needs.first ?? ""
+        // Of a pattern of files only make knows the first.
+        if needs.first?.contains(where: { "*?[".contains($0) }) != true { values["<"] = needs.first ?? "" }
         values["|"] = orderedAfter.joined(separator: " ")
         if let stem { values["*"] = stem }
         for (key, value) in values {
@@ -34,6 +35,9 @@ struct MakeTarget {
         if !rule.recipe.isEmpty {
             // make uses the last recipe, but all of those with two colons.
             if rule.isOneOfSeveral {
+                if !recipe.isEmpty, !self.needs.isEmpty {
+                    problem = problem ?? "each of its recipes has needs of its own"
+                }
                 recipe += rule.recipe
             } else {
                 if !recipe.isEmpty { comments += self.origin.comments("replaced by what follows") }
@@ -42,7 +46,7 @@ struct MakeTarget {
         }
         if let assignment = rule.assignment { assignments.append(assignment) }
         description = description ?? rule.description
-        if rule.isConditional { problem = "its recipe has conditions of make" }
+        problem = problem ?? rule.problem
         if self.origin.lines.isEmpty { self.origin = origin } else { self.origin.add(origin) }
     }
 }
@@ -54,4 +58,36 @@ struct MakePatternRule {
     let orderedAfter: [String]
     let rule: MakeRule
     let origin: Excerpt
+    /// The reason why only make knows what it makes; nil if the rule says it.
+    var problem: String?
+}
+
+/// The rules that make has without a file, for the kinds of files that are common.
+enum MakeImplicitRule {
+    /// The endings of sources, in the order in which make looks for them, and the recipe for a file from one of them.
+    static func sources(of name: String) -> [(source: String, recipe: String)] {
+        let file = MakeFunction.fileName(of: name)
+        if name.hasSuffix(".o") {
+            let stem = String(name.dropLast(2))
+            let tail = "$(CPPFLAGS) $(TARGET_ARCH) -c -o $@ $<"
+            return [(stem + ".c", "$(CC) $(CFLAGS) \(tail)")]
+                + [".cc", ".C", ".cpp"].map { (stem + $0, "$(CXX) $(CXXFLAGS) \(tail)") }
+                + [
+                    (stem + ".s", "$(AS) $(ASFLAGS) $(TARGET_MACH) -o $@ $<"),
+                    (stem + ".S", "$(CC) $(ASFLAGS) $(CPPFLAGS) $(TARGET_MACH) -c -o $@ $<"),
+                ]
+        }
+        guard !file.contains(".") else { return [] }
+        let tail = "$(LDFLAGS) $(TARGET_ARCH) $^ $(LOADLIBES) $(LDLIBS) -o $@"
+        return [
+            (name + ".o", "$(CC) \(tail)"), (name + ".c", "$(CC) $(CFLAGS) $(CPPFLAGS) \(tail)"),
+            (name + ".cc", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) \(tail)"),
+            (name + ".C", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) \(tail)"),
+            (name + ".cpp", "$(CXX) $(CXXFLAGS) $(CPPFLAGS) \(tail)"),
+            (name + ".sh", "cat $< >$@ \n chmod a+x $@"),
+        ]
+    }
+
+    /// True for a file that make may know how to make, from a source that is not there.
+    static func mayMake(_ name: String) -> Bool { name.hasSuffix(".o") || name.hasSuffix(".c") }
 }

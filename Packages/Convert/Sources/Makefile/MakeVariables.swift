@@ -1,6 +1,6 @@
 internal import Workflow
 
-/// The variables of a makefile, and the expansion of texts that refer to them.
+/// The variables of a makefile, as they are at one place of it.
 struct MakeVariables {
     struct Variable {
         /// As the file spells it, including what `+=` adds.
@@ -9,8 +9,8 @@ struct MakeVariables {
         var isDefault: Bool
         /// True if only a run of make can determine the value.
         var isComputed = false
-        /// True if every command finds it in its environment.
-        var isExported = false
+        /// True if every command finds it in its environment; nil if the file does not say.
+        var isExported: Bool?
         /// True if the value is computed once, where it is written, and not at every read.
         var isImmediate = false
     }
@@ -24,273 +24,275 @@ struct MakeVariables {
         case inline
     }
 
-    private(set) var variables: [String: Variable] = [:]
-    /// In the order of the file.
-    private(set) var names: [String] = []
-    private let fileName: String
-    private var assumption: Bool?
-    private static let depthLimit = 12
+    var variables: [String: Variable] = [:]
+    /// True if everything is exported that the file does not except.
+    var exportsAll = false
+    /// The reason why names may have other values than the file says; nil if all of it was read.
+    var doubt: String?
+    /// The names that other variables read, those in targets and needs, and those that programs may find.
+    var uses = Uses()
+    let folder: ForeignFolder
+    let fileName: String
+    var assumption: Bool?
+    private var places: [String: Place] = [:]
+    static let depthLimit = 12
 
-    init(_ statements: [MakeStatement], fileName: String) {
+    struct Uses {
+        var byVariables: Set<String> = []
+        var inHeads: Set<String> = []
+        var byShells: Set<String> = []
+        /// True if a recipe runs something that may read any variable of its environment.
+        var callsOthers = false
+    }
+
+    init(fileName: String, folder: ForeignFolder) {
         self.fileName = fileName
-        var sets: [String] = []
-        for statement in statements {
-            switch statement.content {
-            case .assignment(let assignment): set(assignment)
-            case .other(_, let names): sets += names
-            default: break
+        self.folder = folder
+    }
+
+    mutating func set(_ assignment: MakeAssignment) {
+        let name = assignment.name
+        let old = variables[name]
+        var new = old ?? Variable(value: "", isDefault: false)
+        if assignment.isExported { new.isExported = true }
+        defer { variables[name] = new }
+        switch assignment.sign {
+        case "?=":
+            guard old == nil else { return }
+            // What make defines by itself is defined already.
+            if let value = MakeBuiltIn.defined[name] {
+                (new.value, new.isDefault) = (value, true)
+            } else {
+                keep(name, as: "")
+                (new.value, new.isDefault) = (assignment.value, true)
             }
-        }
-        for name in sets where variables[name] == nil {
-            variables[name] = Variable(value: "", isDefault: false, isComputed: true)
+        case "+=":
+            let value =
+                old?.isImmediate == true
+                ? Self.replacing(name, in: assignment.value, by: old?.value ?? "") : assignment.value
+            keep(name, as: old?.value ?? MakeBuiltIn.defined[name] ?? "")
+            let before = old?.value ?? MakeBuiltIn.defined[name] ?? "$(\(MakeBuiltIn.inherited) \(name))"
+            new.value = [before, value].filter { !$0.isEmpty }.joined(separator: " ")
+        default:
+            let isImmediate = assignment.sign.hasPrefix(":") || assignment.sign == "!="
+            keep(name, as: old?.value ?? MakeBuiltIn.defined[name] ?? "")
+            new.isImmediate = isImmediate
+            new.isDefault = false
+            new.isComputed = false
+            new.value = assignment.sign == "!=" ? "$(shell \(assignment.value))" : assignment.value
+            if isImmediate {
+                let before = old?.value ?? MakeBuiltIn.defined[name] ?? "$(\(MakeBuiltIn.inherited) \(name))"
+                new.value = Self.replacing(name, in: new.value, by: before)
+            }
         }
     }
 
-    private mutating func set(_ assignment: MakeAssignment) {
-        let name = assignment.name
-        if variables[name] == nil { names.append(name) }
-        let wasExported = variables[name]?.isExported ?? false
-        defer {
-            variables[name]?.isExported = wasExported || assignment.isExported
-            if assignment.sign == ":=" || assignment.sign == "::=" { variables[name]?.isImmediate = true }
+    /// Writes the value that a variable has so far into those that were computed from it once.
+    private mutating func keep(_ name: String, as value: String) {
+        for (other, variable) in variables where other != name && variable.isImmediate {
+            guard reads(name, in: variable.value) else { continue }
+            let kept = replacing(name, in: variable.value, by: value, depth: 0)
+            variables[other]?.value = kept
         }
-        switch assignment.sign {
-        case "+=":
-            let before = variables[name]?.value ?? ""
-            let value = [before, assignment.value].filter { !$0.isEmpty }.joined(separator: " ")
-            variables[name, default: Variable(value: "", isDefault: false)].value = value
-        case "?=":
-            if variables[name] == nil { variables[name] = Variable(value: assignment.value, isDefault: true) }
-        case "!=": variables[name] = Variable(value: "$(shell \(assignment.value))", isDefault: false)
-        default: variables[name] = Variable(value: assignment.value, isDefault: false)
+    }
+
+    /// Replaces the references to a variable in a text.
+    private static func replacing(_ name: String, in text: String, by value: String) -> String {
+        MakePiece.mapped(text) { reference in
+            if reference == name { return value }
+            return reference.contains("$") ? "$(\(replacing(name, in: reference, by: value)))" : nil
         }
+    }
+
+    /// The same through the variables that read it.
+    private func replacing(_ name: String, in text: String, by value: String, depth: Int) -> String {
+        guard depth < Self.depthLimit else { return text }
+        return MakePiece.mapped(text) { reference in
+            if reference == name { return value }
+            if let variable = variables[reference], !variable.isImmediate, reads(name, in: variable.value) {
+                return replacing(name, in: variable.value, by: value, depth: depth + 1)
+            }
+            return reference.contains("$") ? "$(\(replacing(name, in: reference, by: value, depth: depth + 1)))" : nil
+        }
+    }
+
+    /// True if a text reads a variable, by itself or through others.
+    func reads(_ name: String, in text: String) -> Bool { names(readIn: text).contains(name) }
+
+    /// All variables that a text reads, by itself or through others.
+    func names(readIn text: String) -> Set<String> {
+        var found: Set<String> = []
+        var pending = [text]
+        while let text = pending.popLast() {
+            for name in MakePiece.names(in: text) where found.insert(name).inserted {
+                if let value = variables[name]?.value { pending.append(value) }
+            }
+        }
+        return found
     }
 
     /// Returns the variables with values that hold for some targets only.
     func setting(_ assignments: [MakeAssignment]) -> MakeVariables {
+        guard !assignments.isEmpty else { return self }
         var copy = self
         for assignment in assignments { copy.set(assignment) }
+        copy.settle()
         return copy
     }
 
-    func place(of name: String) -> Place {
-        guard let variable = variables[name], !variable.isComputed, Self.isName(name) else { return .inline }
-        let isListenedTo = VariableName.isListenedTo(name)
-        guard !isListenedTo || variable.isExported else { return .inline }
+    // MARK: - Places
+
+    /// Determines the places of all variables, once all of the file was read.
+    mutating func settle() {
+        uses.byVariables = Set(variables.values.flatMap { MakePiece.names(in: $0.value) })
+        places = [:]
+        let all = variables.keys.map { ($0, newPlace(of: $0)) }
+        places = Dictionary(uniqueKeysWithValues: all)
+    }
+
+    func place(of name: String) -> Place { places[name] ?? .inline }
+
+    func isExported(_ name: String) -> Bool { variables[name].map { $0.isExported ?? exportsAll } ?? false }
+
+    private func newPlace(of name: String) -> Place {
+        guard let variable = variables[name], !variable.isComputed else { return .inline }
+        let isExported = isExported(name)
+        // A program would find it in its environment, where make does not put it.
+        let isSeen =
+            !isExported && (VariableName.isListenedTo(name) || uses.byShells.contains(name) || uses.callsOthers)
+        if variable.isImmediate, value(ofShared: name) != nil { return isSeen ? .inline : .shared }
+        guard Self.isName(name), variable.isExported != false, !(isSeen && !isParam(name)) else { return .inline }
+        if isParam(name) { return .param }
         guard let value = literal(variable.value) else { return placeOfTemplate(name, variable) }
         // As a variable, a value with characters of the shell would mean something else than in the script.
-        guard Self.isPlain(value) else { return .inline }
-        return variable.isDefault && !isListenedTo ? .param : .env
+        guard isExported || ShellWords.arePlain(value), !uses.inHeads.contains(name) || isExported else {
+            return .inline
+        }
+        return .env
+    }
+
+    /// True for a variable that a caller may set and that has a plain value of its own, not made from others' that a
+    /// caller may set.
+    func isParam(_ name: String) -> Bool {
+        guard let variable = variables[name], !variable.isComputed, Self.isName(name),
+            !VariableName.isListenedTo(name), !uses.inHeads.contains(name), variable.isExported != false,
+            variable.isDefault || uses.byVariables.contains(name) && !variable.isImmediate,
+            variable.isDefault || !uses.byShells.contains(name) && !uses.callsOthers || isExported(name)
+        else { return false }
+        // Expands nothing that may lead back to itself.
+        return ShellWords.arePlain(variable.value) && !variable.value.contains("\n")
     }
 
     /// The place of a value that only a run can determine.
     private func placeOfTemplate(_ name: String, _ variable: Variable) -> Place {
-        guard !variable.isDefault, !VariableName.isListenedTo(name), template(of: name) != nil else { return .inline }
-        if variable.value.contains("$(wildcard ") { return variable.isImmediate ? .shared : .inline }
+        guard !VariableName.isListenedTo(name) || isExported(name), template(of: name) != nil else { return .inline }
+        if variable.value.contains("$(wildcard ") { return .inline }
         let values = [true, false].compactMap { assuming($0).literal(variable.value) }
-        return values.count == 2 && values.allSatisfy(Self.isPlain) ? .env : .inline
-    }
-
-    /// Returns the variables with all choices that depend on the run decided as `isTrue`.
-    private func assuming(_ isTrue: Bool) -> MakeVariables {
-        var copy = self
-        copy.assumption = isTrue
-        return copy
+        return values.count == 2 && values.allSatisfy { ShellWords.arePlain($0) } ? .env : .inline
     }
 
     /// The value of a variable in the `env` of the file; nil if there is none.
     func template(of name: String) -> String? {
-        variables[name].flatMap { literal($0.value, withParams: true) }
+        guard let variable = variables[name], let text = literal(variable.value, withParams: true) else { return nil }
+        guard variable.isDefault, let value = ExpressionText.expression(of: text) else { return text }
+        return "${{ env.\(name) ?? \(value) }}"
     }
 
-    private static func isName(_ name: String) -> Bool {
-        name.allSatisfy(\.isVariableCharacter) && name.first?.isNumber == false
-    }
-
-    /// True if the value means the same to a shell in a variable as in its script.
-    private static func isPlain(_ value: String) -> Bool {
-        value.allSatisfy { $0.isVariableCharacter || " -_./:=+,@%*?".contains($0) }
-            && !(value.words.first.map { $0.contains("=") && !$0.hasPrefix("-") } ?? false)
-    }
-
-    // MARK: - Texts
-
-    /// Expands a text; nil if a part of it depends on a shell or on a run of make. With `withParams`, references to
-    /// parameters remain references.
-    func literal(_ text: String, withParams: Bool = false, automatic: [String: String] = [:], depth: Int = 0) -> String?
-    {
-        guard depth < Self.depthLimit else { return nil }
-        var result = ""
-        for piece in MakePiece.pieces(of: text) {
-            switch piece {
-            case .text(let text): result += text
-            case .dollar: result += "$"
-            case .reference(let reference):
-                if let value = automatic[reference] {
-                    result += value
-                } else if let variable = variables[reference] {
-                    guard !variable.isComputed else { return nil }
-                    if withParams, isPlainParam(reference) {
-                        result += "${{ params.\(reference) }}"
-                    } else if let value = literal(
-                        variable.value, withParams: withParams, automatic: automatic, depth: depth + 1)
-                    {
-                        result += value
-                    } else {
-                        return nil
-                    }
-                } else if let value = Self.builtIn[reference] {
-                    result += value
-                } else if reference == "MAKEFILE_LIST" {
-                    result += fileName
-                } else if let choice = MakeChoice(reference) {
-                    guard let value = literal(choice, withParams: withParams, automatic, depth) else { return nil }
-                    result += value
-                } else if withParams, let patterns = patterns(of: reference, automatic, depth) {
-                    result += "${{ join(glob(\(patterns)), ' ') }}"
-                } else if let value = function(reference, automatic: automatic, depth: depth) {
-                    result += value
-                } else {
-                    return nil
-                }
-            }
-        }
-        return result
-    }
-
-    /// True if `place` makes a name a parameter.
-    private func isPlainParam(_ name: String) -> Bool {
-        guard let variable = variables[name], variable.isDefault, Self.isName(name),
-            !VariableName.isListenedTo(name), let value = literal(variable.value)
-        else { return false }
-        return !variable.isComputed && Self.isPlain(value)
-    }
-
-    /// True for a parameter with a plain default. Expands nothing, so that a variable may be defined by itself.
-    private func isParam(_ variable: Variable) -> Bool {
-        variable.isDefault && !variable.isComputed && Self.isPlain(variable.value)
-    }
-
-    /// The flowrun expression that reads the variable of a choice; nil if its value is known here.
-    private func reading(of name: String) -> String? {
-        guard Self.isName(name), !VariableName.isListenedTo(name) else { return nil }
-        if let variable = variables[name] { return isParam(variable) ? "params.\(name)" : nil }
-        return Self.builtIn[name] == nil ? "(env.\(name) ?? '')" : nil
-    }
-
-    private func literal(
-        _ choice: MakeChoice, withParams: Bool, _ automatic: [String: String], _ depth: Int
-    ) -> String? {
-        guard let value = literal(choice.value, automatic: automatic, depth: depth + 1),
-            let otherwise = literal(choice.otherwise, automatic: automatic, depth: depth + 1)
+    /// The entry of a variable in `vars`, whose value is computed once; nil if it cannot be one.
+    func value(ofShared name: String) -> YAMLValue? {
+        guard let variable = variables[name], !variable.isComputed, Self.isName(Self.shellName(name)),
+            !VariableName.isListenedTo(name)
         else { return nil }
-        if let read = reading(of: choice.variable) {
-            if withParams { return choice.expression(reading: read, value, otherwise) }
-            return assumption.map { $0 ? value : otherwise }
+        if variable.value.contains("$(wildcard "), let template = template(of: name) { return .text(template) }
+        guard variable.value.contains("$(shell "), let script = try? script(ofShared: variable.value) else {
+            return nil
         }
-        guard let known = literal("$(\(choice.variable))", automatic: automatic, depth: depth + 1) else { return nil }
-        return (choice.wanted.map { known.words.contains($0) } ?? !known.isBlank) ? value : otherwise
+        guard script.contains("\n") else { return .inline([YAMLEntry("run", .text(script))]) }
+        return .mapping([YAMLEntry("run", .script(script))])
     }
 
-    /// The patterns of `$(wildcard …)` as arguments of `glob`; nil for anything else.
-    private func patterns(of reference: String, _ automatic: [String: String], _ depth: Int) -> String? {
-        guard reference.hasPrefix("wildcard "),
-            let words = literal(String(reference.dropFirst(9)), automatic: automatic, depth: depth + 1)?.words,
-            !words.isEmpty, words.allSatisfy({ !$0.contains("'") })
-        else { return nil }
-        return words.map { "'\($0)'" }.joined(separator: ", ")
+    private func script(ofShared text: String) throws(MakeProblem) -> String {
+        let pieces = MakePiece.pieces(of: text)
+        if pieces.count == 1, case .reference(let reference)? = pieces.first, reference.hasPrefix("shell ") {
+            return try output(of: String(reference.dropFirst(6)), [:], isOneLine: true)
+        }
+        if pieces.count == 1, case .reference(let reference)? = pieces.first, let choice = MakeChoice(reference) {
+            let test = try quoted("$(\(choice.variable))")
+            let condition = choice.wanted.map { "[ \(test) = \(shellWord($0)) ]" } ?? "[ -n \(test) ]"
+            let (value, otherwise) = (try script(ofShared: choice.value), try script(ofShared: choice.otherwise))
+            return "if \(condition); then\n\(value)\nelse\n\(otherwise)\nfi"
+        }
+        return "printf %s \(try quoted(text))"
     }
 
-    private func function(_ reference: String, automatic: [String: String], depth: Int) -> String? {
-        func value(_ text: some StringProtocol) -> String? {
-            literal(String(text), automatic: automatic, depth: depth + 1)
-        }
-        // `$(VAR:.c=.o)`
-        if let (name, change) = reference.cut(at: ":"), let (old, new) = change.cut(at: "="),
-            name.allSatisfy({ $0.isVariableCharacter })
-        {
-            guard let words = value("$(\(name))")?.words, let old = value(old), let new = value(new) else { return nil }
-            let pattern = old.contains("%") ? (old, new) : ("%" + old, "%" + new)
-            return words.map { MakePattern(pattern.0).replaced($0, by: pattern.1) }.joined(separator: " ")
-        }
-        guard let (name, rest) = reference.cut(at: " ") else { return nil }
-        let parts = MakePiece.arguments(of: rest)
-        let arguments = parts.compactMap { value($0) }
-        guard arguments.count == parts.count else { return nil }
-        return MakeFunction.value(of: name, arguments)
+    /// The name for use in a shell.
+    static func shellName(_ name: String) -> String { name.replacing("-", with: "_").replacing(".", with: "_") }
+
+    static func isName(_ name: String) -> Bool {
+        !name.isEmpty && name.allSatisfy(\.isVariableCharacter) && name.first?.isNumber == false
     }
 
-    /// Converts a text to a shell script. Throws the reason if a run of make would be needed.
-    func script(_ text: String, automatic: [String: String]) throws(MakeProblem) -> String {
-        var script = ShellText()
-        try append(text, to: &script, automatic, depth: 0)
-        let result = script.finish()
-        if let problem = script.problem { throw MakeProblem(problem) }
-        return result
+    /// True if a run may be given another value than the file's, although no parameter is made of it.
+    func isFixed(_ name: String) -> Bool {
+        guard let variable = variables[name], variable.isDefault, Self.isName(name) else { return false }
+        return place(of: name) == .inline && !variable.isComputed && literal(variable.value) != nil
     }
-
-    private func append(
-        _ text: String, to script: inout ShellText, _ automatic: [String: String], depth: Int
-    ) throws(MakeProblem) {
-        guard depth < Self.depthLimit else { throw MakeProblem("a variable is defined by itself") }
-        for piece in MakePiece.pieces(of: text) {
-            switch piece {
-            case .text(let text): script.append(text)
-            case .dollar: script.append("$")
-            case .reference(let name): try append(reference: name, to: &script, automatic, depth: depth)
-            }
-        }
-    }
-
-    private func append(
-        reference: String, to script: inout ShellText, _ automatic: [String: String], depth: Int
-    ) throws(MakeProblem) {
-        if let value = automatic[reference] { return script.append(value) }
-        if let variable = variables[reference] {
-            guard !variable.isComputed else { throw MakeProblem("only make knows `\(reference)`") }
-            guard place(of: reference) == .inline else { return script.append(variable: reference) }
-            return try append(variable.value, to: &script, automatic, depth: depth + 1)
-        }
-        if reference.hasPrefix("shell ") {
-            return script.append(output: try self.script(String(reference.dropFirst(6)).trimmed, automatic: automatic))
-        }
-        // The shell expands the patterns in place of the reference.
-        if reference.hasPrefix("wildcard ") {
-            return try append(String(reference.dropFirst(9)).trimmed, to: &script, automatic, depth: depth + 1)
-        }
-        if let choice = MakeChoice(reference), reading(of: choice.variable) != nil,
-            let value = literal(choice.value, automatic: automatic), Self.isPlain(value),
-            let otherwise = literal(choice.otherwise, automatic: automatic), Self.isPlain(otherwise)
-        {
-            let shell = choice.shell(value, otherwise)
-            return shell.isExpansion ? script.append(expansion: shell.text) : script.append(output: shell.text)
-        }
-        if reference == "CURDIR" || reference == "PWD" { return script.append(variable: "PWD") }
-        if let value = Self.builtIn[reference] {
-            guard Self.fromEnvironment.contains(reference) else { return script.append(value) }
-            if value.isEmpty { return script.append(variable: reference) }
-            return script.append(expansion: "\(reference):-\(value)")
-        }
-        if let value = literal("$(\(reference))", automatic: automatic) { return script.append(value) }
-        guard reference.allSatisfy(\.isVariableCharacter), reference.first?.isNumber == false,
-            !reference.hasPrefix("MAKE")
-        else { throw MakeProblem("a script has nothing like `$(\(reference))`") }
-        // Not set in the makefile, so it comes from the environment.
-        script.append(variable: reference)
-    }
-
-    private static let builtIn = [
-        "MAKE": "make", "RM": "rm -f", "CC": "cc", "CXX": "g++", "AR": "ar", "LD": "ld", "AS": "as", "CPP": "cc -E",
-        "ARFLAGS": "rv", "CFLAGS": "", "CXXFLAGS": "", "CPPFLAGS": "", "LDFLAGS": "", "LDLIBS": "", "SHELL": "sh",
-    ]
-    /// The built-in variables with the same meaning in the environment.
-    private static let fromEnvironment: Set<String> = [
-        "CC", "CXX", "AR", "LD", "AS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS",
-    ]
 }
 
 /// The reason why a text of a makefile cannot be converted.
 struct MakeProblem: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
+}
+
+/// The definitions that make has without a file.
+enum MakeBuiltIn {
+    /// A function of ours: the value of a variable of the environment.
+    static let inherited = "inherited environment"
+
+    /// The variables that make defines, so that `?=` leaves them.
+    static let defined = [
+        "CC": "cc", "CXX": "g++", "AR": "ar", "LD": "ld", "AS": "as", "CPP": "$(CC) -E", "FC": "f77", "RM": "rm -f",
+        "ARFLAGS": "rv", "LEX": "lex", "YACC": "yacc", "LINT": "lint", "MAKEINFO": "makeinfo", "TEX": "tex",
+        "TEXI2DVI": "texi2dvi", "WEAVE": "weave", "TANGLE": "tangle", "PC": "pc", "M2C": "m2c", "CO": "co",
+        "GET": "get", "MAKE": "make",
+    ]
+    static let others = [
+        "CFLAGS": "", "CXXFLAGS": "", "CPPFLAGS": "", "LDFLAGS": "", "LDLIBS": "", "LOADLIBES": "", "TARGET_ARCH": "",
+        "ASFLAGS": "", "TARGET_MACH": "", "SHELL": "sh", "OS": "",
+    ]
+    /// Those that the environment may give other values.
+    static let fromEnvironment: Set<String> = [
+        "CC", "CXX", "AR", "LD", "AS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "LEX", "YACC", "FC",
+        "LOADLIBES", "ASFLAGS",
+    ]
+
+    static func value(of name: String) -> String? { defined[name] ?? others[name] }
+
+    /// The output of a command that is the same wherever flowrun runs.
+    static func output(of command: String) -> String? {
+        let plain = command.replacing("2>/dev/null", with: "").replacing("|| echo Unknown", with: "")
+            .replacing("|| echo not", with: "").trimmed
+        return ["uname", "uname -s", "sh -c 'uname'", "sh -c 'uname -s'"].contains(plain) ? "Linux" : nil
+    }
+
+    /// True for a command that prints one line.
+    static func printsOneLine(_ command: String) -> Bool {
+        let words = command.words
+        guard let first = words.first, !command.contains("\n") else { return false }
+        if first == "git", words.count > 1 {
+            return ["describe", "rev-parse", "branch", "config", "symbolic-ref"].contains(words[1])
+                || words.contains("-1") || words.contains("-n1") || words.contains("--count")
+        }
+        if words.suffix(2) == ["wc", "-l"] || command.contains("head -1") || command.contains("head -n1")
+            || command.contains("head -n 1") || command.contains("tail -1")
+        {
+            return true
+        }
+        return [
+            "date", "whoami", "hostname", "uname", "pwd", "nproc", "id", "which", "basename", "dirname", "realpath",
+            "readlink", "mktemp", "arch", "tput", "pkg-config", "command",
+        ].contains(first)
+            || first == "echo" && !command.contains("|") && !command.contains("$(")
+    }
 }

@@ -7,8 +7,8 @@ struct ShellText {
     private(set) var problem: String?
     private var nesting = [Nesting()]
     private var previous: Character = "\n"
-    /// A variable whose spelling depends on the next character.
-    private var open: String?
+    /// A variable whose spelling depends on the next character, and its value if it is known.
+    private var open: (name: String, value: String?)?
     private var hereDocuments: [HereDocument] = []
     private var line = ""
     /// True if the quotes around a reference were closed and have to be opened again.
@@ -21,6 +21,11 @@ struct ShellText {
         var isEscaped = false
         /// Open round brackets, apart from that of `$(`.
         var brackets = 0
+        /// The word so far, and true if it names the file of a redirection.
+        var word = ""
+        var isTarget = false
+        /// True if the word may be the name of a command.
+        var isFirst = true
     }
 
     private struct HereDocument {
@@ -51,16 +56,48 @@ struct ShellText {
     }
 
     /// Appends the value of a variable.
-    mutating func append(variable name: String) {
-        switch quote {
-        case .single: insert("$\(name)")
-        default:
-            close(before: nil)
-            if isUnread { return insert("") }
-            open = name
-            previous = "x"
-        }
+    ///
+    /// Where the shell would make something else of a known value than of its text in this place, appends the text.
+    mutating func append(variable name: String, value: String? = nil) {
+        close(before: nil)
+        if let value, !readsAlike(value) { return append(value) }
+        if quote == .single { return insert("$\(name)") }
+        if isUnread { return insert("") }
+        open = (name, value)
+        previous = "x"
+        nesting[nesting.count - 1].word += "x"
     }
+
+    /// True if the shell makes the same of a value in a variable as of its text in this place.
+    func readsAlike(_ value: String) -> Bool {
+        let top = nesting[nesting.count - 1]
+        if top.isEscaped { return false }
+        switch quote {
+        case .single: return !value.contains("'")
+        case .double: return !value.contains { "\"\\$`".contains($0) }
+        case .hereDocument: return !isUnread && !value.contains { "\\$`\n".contains($0) }
+        case .comment: return false
+        case .none: break
+        }
+        guard ShellWords.arePlain(value) else { return false }
+        // Neither is split or expanded there; braces are expanded before variables.
+        let isWhole = top.isTarget || ShellWords.isAssignment(top.word[...])
+        if isWhole, value.contains(where: { " *?".contains($0) }) { return false }
+        if top.word.contains("{"), value.contains(",") || value.contains("..") { return false }
+        guard top.isFirst, top.word.isEmpty, let first = value.words.first else { return true }
+        return !ShellWords.reserved.contains(first) && !ShellWords.isAssignment(first[...])
+    }
+
+    /// True if what comes next is the name of a command, outside of quotes.
+    var isAtCommand: Bool {
+        quote == .none && nesting[nesting.count - 1].isFirst && nesting[nesting.count - 1].word.isEmpty
+            && !nesting[nesting.count - 1].isTarget
+    }
+
+    /// True if what comes next begins a word.
+    var isAtWord: Bool { (quote == .none || quote == .double) && nesting[nesting.count - 1].word.isEmpty }
+
+    var isInQuotes: Bool { quote == .double || quote == .single }
 
     /// Appends `${…}`, given without its braces.
     mutating func append(expansion: String) { insert("${\(expansion)}") }
@@ -83,6 +120,7 @@ struct ShellText {
     private mutating func insert(_ reference: String) {
         close(before: nil)
         if isUnread { problem = "a here-document in quotes has no references" }
+        nesting[nesting.count - 1].word += "x"
         if quote == .single {
             // Quotes that have only just been opened are not needed.
             if !isOutside, previous == "'" { text.removeLast() } else if !isOutside { text += "'" }
@@ -95,8 +133,13 @@ struct ShellText {
     }
 
     private mutating func close(before character: Character?) {
-        guard let name = open else { return }
+        guard let (name, value) = open else { return }
         open = nil
+        // Digits before a redirection say which file it is about.
+        if let value, let character, "<>".contains(character), value.allSatisfy(\.isNumber), quote == .none {
+            text += value
+            return
+        }
         text += character?.isVariableCharacter ?? false ? "${\(name)}" : "$\(name)"
     }
 
@@ -106,8 +149,10 @@ struct ShellText {
         line.append(character)
         if nesting[top].isEscaped {
             nesting[top].isEscaped = false
+            nesting[top].word.append(character)
             return
         }
+        followWord(character)
         switch (nesting[top].quote, character) {
         case (.none, "\\"), (.double, "\\"): nesting[top].isEscaped = true
         case (.none, "'"): nesting[top].quote = .single
@@ -122,9 +167,39 @@ struct ShellText {
         }
     }
 
+    private mutating func followWord(_ character: Character) {
+        let top = nesting.count - 1
+        guard nesting[top].quote == .none else { return nesting[top].word.append(character) }
+        switch character {
+        case " ", "\t": endWord(isFirst: nil)
+        case ";", "&", "|", "(", ")": endWord(isFirst: true)
+        case "<", ">":
+            endWord(isFirst: nil)
+            nesting[top].isTarget = true
+        default: nesting[top].word.append(character)
+        }
+    }
+
+    /// Ends the word; nil if the next one may only be the name of a command if this one comes before such a name.
+    private mutating func endWord(isFirst: Bool?) {
+        let top = nesting.count - 1
+        let word = nesting[top].word
+        if let isFirst {
+            nesting[top].isFirst = isFirst
+        } else if !word.isEmpty, !nesting[top].isTarget {
+            nesting[top].isFirst =
+                nesting[top].isFirst && (ShellWords.introducing.contains(word) || ShellWords.isAssignment(word[...]))
+        }
+        if !word.isEmpty || isFirst != nil { nesting[top].isTarget = false }
+        nesting[top].word = ""
+    }
+
     private mutating func endLine() {
         defer { line = "" }
         let top = nesting.count - 1
+        if nesting[top].quote == .none || nesting[top].quote == .comment {
+            endWord(isFirst: nesting[top].isEscaped ? nil : true)
+        }
         nesting[top].isEscaped = false
         switch nesting[top].quote {
         case .comment: nesting[top].quote = .none

@@ -29,10 +29,18 @@ struct TaskItemReader {
     let variables: TaskVariables
     /// The files that the task reads; nil if it does not say, or in more than plain patterns.
     var sources: [String]?
+    /// True in a task that goes on after a failure.
+    var isTolerant = false
 
     func items(_ node: YAMLNode) throws(TaskProblem) -> [TaskItem] {
         guard node.kind == .scalar else { return try mapped(node) }
-        return [.command(ShellCommand(text: try variables.script(node.text)))]
+        return [.command(try command(try variables.script(node.text)))]
+    }
+
+    /// A command, whose shell ends at the first failure.
+    private func command(_ script: String, isTolerated: Bool = false) throws(TaskProblem) -> ShellCommand {
+        if ShellShape(script).leavesProcess { throw TaskProblem("`&` leaves a process when the step has ended") }
+        return ShellCommand(text: script, isTolerated: isTolerated || isTolerant, isStrict: true)
     }
 
     private func mapped(_ node: YAMLNode) throws(TaskProblem) -> [TaskItem] {
@@ -42,7 +50,7 @@ struct TaskItemReader {
             guard deferred.kind == .scalar else { throw TaskProblem("a deferred task has no counterpart") }
             _ = fields.take("silent")
             try expectNothing(fields)
-            return [.deferred(ShellCommand(text: try variables.script(deferred.text), isTolerated: true))]
+            return [.deferred(try command(try variables.script(deferred.text), isTolerated: true))]
         }
         if fields.has("task") { return [.call(try call(&fields))] }
         guard let text = fields.takeText("cmd") else { throw TaskProblem("a command of an unknown form") }
@@ -52,8 +60,17 @@ struct TaskItemReader {
         if let condition = fields.takeText("if") {
             script = "if \(try variables.script(condition)); then\n\(script)\nfi"
         }
+        if let platforms = fields.takeTexts("platforms") {
+            // Where flowrun runs.
+            let isHere = platforms.contains { $0 == "linux" || $0.hasPrefix("linux/") }
+            if platforms.contains(where: { $0.contains("/") || ["amd64", "arm64", "386", "arm"].contains($0) }) {
+                throw TaskProblem("a command for one kind of processor has no counterpart")
+            }
+            try expectNothing(fields)
+            if !isHere { return [] }
+        }
         try expectNothing(fields)
-        return [.command(ShellCommand(text: script, isTolerated: isTolerated))]
+        return [.command(try command(script, isTolerated: isTolerated))]
     }
 
     /// Returns the tasks that an entry of `deps` or `cmds` names.
@@ -132,7 +149,18 @@ struct TaskItemReader {
         } else if words == nil {
             list = try variables.script("{{.\(variable ?? "")}}")
         }
+        if let words, !words.allSatisfy(ShellWords.arePlain) {
+            // A shell would read such a word differently in a variable.
+            var items: [TaskItem] = []
+            for word in words {
+                inner[name] = .text(word)
+                items.append(.command(try command(try inner.literalScript(text))))
+            }
+            return items
+        }
         inner[name] = .shell
-        return [.command(ShellCommand(text: "for \(name) in \(list); do\n\(try inner.script(text))\ndone"))]
+        // Each command of the loop has a shell of its own.
+        let body = ShellCommand.script([try command(try inner.script(text)), ShellCommand(text: "")]).trimmed
+        return [.command(try command("for \(name) in \(list); do\n\(body)\ndone"))]
     }
 }

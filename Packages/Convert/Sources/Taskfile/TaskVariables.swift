@@ -11,6 +11,8 @@ struct TaskVariables {
         case command(String)
         /// A parameter with a default.
         case param(String)
+        /// The output of a command, which is one of the file's `vars`.
+        case shared
         /// A variable that the shell has already.
         case shell
         /// A value of another kind, or an unknown one.
@@ -20,6 +22,12 @@ struct TaskVariables {
     private var values: [String: Value] = [:]
     /// The task that is being read; nil at the top.
     var task: String?
+    /// The names that scripts read by themselves, although Task does not put its variables there.
+    var readByShells: Set<String> = []
+    /// The reason why a name may have a value that is not known here; nil if all files were read.
+    var doubt: String?
+    /// True in a task that runs in another folder than that of the file.
+    var isElsewhere = false
     private static let depthLimit = 12
 
     subscript(name: String) -> Value? {
@@ -88,7 +96,9 @@ struct TaskVariables {
     /// The expression that reads the variable of a choice; nil if only a shell knows it.
     private func reading(_ choice: TaskChoice) -> String? {
         switch values[choice.variable] {
-        case .param: "params.\(choice.variable)"
+        case .param(let substitute):
+            choice.wanted.map { $0.isEmpty || $0 == substitute } ?? true
+                ? Self.reading(choice.variable, or: substitute) : "params.\(choice.variable)"
         case nil where Self.isName(choice.variable): "(env.\(choice.variable) ?? '')"
         default: nil
         }
@@ -106,7 +116,7 @@ struct TaskVariables {
                     result += inner
                     continue
                 }
-                guard let read = reading(choice), let value = literal(choice.value, depth: depth + 1),
+                guard doubt == nil, let read = reading(choice), let value = literal(choice.value, depth: depth + 1),
                     let otherwise = literal(choice.otherwise, depth: depth + 1)
                 else { return nil }
                 result += choice.expression(reading: read, value, otherwise)
@@ -117,7 +127,8 @@ struct TaskVariables {
                 case .text(let text):
                     guard let inner = template(text, depth: depth + 1) else { return nil }
                     result += inner
-                case .param: result += "${{ params.\(name) }}"
+                case .param(let substitute): result += "${{ \(Self.reading(name, or: substitute)) }}"
+                case .shared: result += "${{ vars.\(environmentName(of: name)) }}"
                 case nil where name == "TASK" && task != nil: result += task ?? ""
                 default: return nil
                 }
@@ -126,12 +137,22 @@ struct TaskVariables {
         return result
     }
 
+    /// The expression for a parameter, whose default also counts if it is empty.
+    private static func reading(_ name: String, or substitute: String) -> String {
+        let text = "'\(substitute.replacing("'", with: "''"))'"
+        return substitute.isEmpty ? "params.\(name)" : "if(params.\(name) == '', \(text), params.\(name))"
+    }
+
+    /// The name of a variable in the environment of steps.
+    func environmentName(of name: String) -> String { readByShells.contains(name) ? "\(name)_" : name }
+
     static func isName(_ name: String) -> Bool { VariableName.isValid(name) && !VariableName.isListenedTo(name) }
 
     /// Converts a command to a shell script.
     func script(_ text: String, depth: Int = 0) throws(TaskProblem) -> String {
         let pieces = TaskTemplate.pieces(of: text.trimmed)
         if pieces.count == 1, case .choice(let choice)? = pieces.first {
+            if let known = known(choice, depth: depth) { return try script(known, depth: depth + 1) }
             let (value, otherwise) = (
                 try script(choice.value, depth: depth), try script(choice.otherwise, depth: depth)
             )
@@ -145,11 +166,17 @@ struct TaskVariables {
         return result
     }
 
+    /// Converts a command with the texts of variables in their places.
+    func literalScript(_ text: String) throws(TaskProblem) -> String {
+        guard let text = literal(text) else { throw TaskProblem("a loop over words with characters of the shell") }
+        return text
+    }
+
     /// The script of a command that runs once, for all readers of its output; nil if it cannot be shared.
     func sharedScript(_ command: String) -> String? {
-        // On one line, and without the arguments of a task.
-        guard let script = try? script(command), !script.contains("\n"), !script.contains("$@") else { return nil }
-        return script
+        // Without the arguments of a task.
+        guard let script = try? script(command), !script.contains("$@"), !script.contains("$*") else { return nil }
+        return script.contains("$ROOT_DIR") || script.contains("${ROOT_DIR}") ? "ROOT_DIR=$PWD\n\(script)" : script
     }
 
     private func append(_ text: String, to script: inout ShellText, depth: Int) throws(TaskProblem) {
@@ -164,6 +191,7 @@ struct TaskVariables {
     }
 
     private func append(_ choice: TaskChoice, to script: inout ShellText, depth: Int) throws(TaskProblem) {
+        if let known = known(choice, depth: depth) { return try append(known, to: &script, depth: depth + 1) }
         guard let value = literal(choice.value, depth: depth + 1), TaskChoice.isPlain(value),
             let otherwise = literal(choice.otherwise, depth: depth + 1), TaskChoice.isPlain(otherwise)
         else { throw TaskProblem("the branches of `{{if …}}` have templates, quotes or other characters of the shell") }
@@ -182,31 +210,80 @@ struct TaskVariables {
         switch TaskTemplate.meaning(of: expression) {
         case .arguments: script.appendArguments()
         case .variable(let name, let substitute?):
-            if case .param? = values[name] { return script.append(variable: name) }
             guard values[name] == nil, Self.isName(name) else {
+                if case .text(let text)? = values[name], literal(text)?.isEmpty == true {
+                    return script.append(substitute)
+                }
                 return try append(expression: ".\(name)", to: &script, depth: depth)
             }
-            script.append(expansion: "\(name):-\(shellWord(substitute))")
-        case .variable(let name, nil):
-            switch values[name] {
-            case .text(let text):
-                if template(text) != nil, Self.isName(name) { return script.append(variable: name) }
-                try append(text, to: &script, depth: depth + 1)
-            case .param, .shell: script.append(variable: name)
-            case .command(let command): script.append(output: try self.script(command, depth: depth + 1))
-            case .unknown, .list: throw TaskProblem("what `\(name)` is could not be converted")
-            case nil:
-                switch name {
-                case "TASK": script.append(task ?? "")
-                case "ROOT_DIR", "TASKFILE_DIR", "USER_WORKING_DIR": script.append(variable: "PWD")
-                default:
-                    guard Self.isName(name) else { throw TaskProblem("there is no `{{.\(name)}}` here") }
-                    // Task also takes it from the environment.
-                    script.append(variable: name)
+            if let doubt { throw TaskProblem(doubt) }
+            try append(name, or: substitute, to: &script)
+        case .variable(let name, nil): try append(variable: name, to: &script, depth: depth)
+        case nil:
+            switch expression.trimmed {
+            case "OS": script.append("linux")
+            default: throw TaskProblem("a script has nothing like `{{\(expression)}}`")
+            }
+        }
+    }
+
+    private func append(_ name: String, or substitute: String, to script: inout ShellText) throws(TaskProblem) {
+        guard script.readsAlike(substitute) else {
+            throw TaskProblem("the default of `\(name)` has characters that a shell would read here")
+        }
+        if substitute.isEmpty { return script.append(variable: name) }
+        script.append(expansion: "\(name):-\(substitute.contains("}") ? shellWord(substitute) : substitute)")
+    }
+
+    private func append(variable name: String, to script: inout ShellText, depth: Int) throws(TaskProblem) {
+        switch values[name] {
+        case .text(let text):
+            guard template(text) != nil, Self.isName(environmentName(of: name)) else {
+                return try append(text, to: &script, depth: depth + 1)
+            }
+            if let value = literal(text) { return script.append(variable: environmentName(of: name), value: value) }
+            for text in texts(text) where !script.readsAlike(text) {
+                throw TaskProblem("`\(name)` may have quotes or other characters of the shell")
+            }
+            script.append(variable: environmentName(of: name))
+        case .param(let substitute): try append(name, or: substitute, to: &script)
+        case .shell: script.append(variable: name)
+        case .shared: script.append(variable: environmentName(of: name))
+        case .command: throw TaskProblem("the command of `\(name)` runs once, before the task")
+        case .unknown, .list: throw TaskProblem("what `\(name)` is could not be converted")
+        case nil:
+            switch name {
+            case "TASK": script.append(task ?? "")
+            case "ROOT_DIR", "TASKFILE_DIR":
+                if isElsewhere { throw TaskProblem("it runs in another folder than that of the file, and needs both") }
+                script.append(variable: "ROOT_DIR")
+            case "USER_WORKING_DIR": script.append(variable: "FLOWRUN_INVOCATION_DIR")
+            default:
+                guard Self.isName(name) else { throw TaskProblem("there is no `{{.\(name)}}` here") }
+                if let doubt { throw TaskProblem(doubt) }
+                // Task also takes it from the environment.
+                script.append(variable: name)
+            }
+        }
+    }
+
+    /// Texts that stand for all that a text with choices and parameters may be.
+    private func texts(_ text: String) -> [String] {
+        var result = [""]
+        for piece in TaskTemplate.pieces(of: text) {
+            var texts = ["x"]
+            switch piece {
+            case .text(let text): texts = [text]
+            case .choice(let choice): texts = [choice.value, choice.otherwise]
+            case .expression(let expression):
+                if case .variable(let name, nil)? = TaskTemplate.meaning(of: expression) {
+                    if case .param(let substitute)? = values[name] { texts = [substitute] }
+                    if case .text(let inner)? = values[name] { texts = [literal(inner) ?? "x"] }
                 }
             }
-        case nil: throw TaskProblem("a script has nothing like `{{\(expression)}}`")
+            result = Array(result.flatMap { start in texts.map { start + $0 } }.prefix(64))
         }
+        return result
     }
 }
 
@@ -235,14 +312,21 @@ enum TaskTemplate {
         var pieces: [Piece] = []
         var rest = text[...]
         while let start = rest.firstRange(of: "{{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
-            if start.lowerBound > rest.startIndex { pieces.append(.text(String(rest[..<start.lowerBound]))) }
+            var before = String(rest[..<start.lowerBound])
+            let inner = rest[start.upperBound..<end.lowerBound]
+            // A dash inside of the braces takes the blanks outside of them away.
+            if inner.hasPrefix("- ") || inner.hasPrefix("-\n") {
+                while before.last?.isWhitespace == true { before.removeLast() }
+            }
+            if !before.isEmpty { pieces.append(.text(before)) }
             if let (choice, behind) = TaskChoice.first(in: rest[start.lowerBound...]) {
                 pieces.append(.choice(choice))
                 rest = behind
                 continue
             }
-            pieces.append(.expression(String(rest[start.upperBound..<end.lowerBound])))
+            pieces.append(.expression(String(inner)))
             rest = rest[end.upperBound...]
+            if inner.hasSuffix(" -") { rest = rest.drop(while: \.isWhitespace) }
         }
         if !rest.isEmpty { pieces.append(.text(String(rest))) }
         return pieces

@@ -2,37 +2,54 @@ internal import Syntax
 
 /// Converts a Taskfile: each task becomes a step.
 struct TaskfileConversion {
-    private let source: YAMLSource
-    private var draft = WorkflowDraft()
+    let source: YAMLSource
+    let folder: ForeignFolder
+    var draft = WorkflowDraft()
     var ids = StepIDs()
-    private var variables = TaskVariables()
+    var variables = TaskVariables()
     private var tasks: [(key: YAMLNode, value: YAMLNode)] = []
     private var givenNames: Set<String> = []
     /// Requests for tasks with values of their own, each a step of its own.
     private var copies: [TaskCall] = []
-    /// The computed variables of the environment, as commands at the start of each script.
-    var exports: [ShellCommand] = []
     /// The limit for tasks that run inside of others, which may do so themselves.
     static let depthLimit = 4
 
-    static func draft(of root: YAMLNode, source: YAMLSource) -> WorkflowDraft {
-        var conversion = TaskfileConversion(source: source)
+    /// The reason why no step can be trusted; nil if there is none.
+    var problem: String?
+    /// The steps that each step requests, as often as it does.
+    private var requests: [String: [String]] = [:]
+    /// The tasks that the step made last has as needs.
+    private(set) var lastCalls: [TaskCall] = []
+    /// The steps that run once, however often they are requested.
+    private var single: Set<String> = []
+
+    static func draft(of root: YAMLNode, source: YAMLSource, in folder: ForeignFolder) -> WorkflowDraft {
+        var conversion = TaskfileConversion(source: source, folder: folder)
         conversion.convert(root)
         return conversion.draft
     }
 
-    private init(source: YAMLSource) { self.source = source }
+    private init(source: YAMLSource, folder: ForeignFolder) { (self.source, self.folder) = (source, folder) }
 
     private mutating func convert(_ root: YAMLNode) {
         var fields = YAMLFields(root)
         _ = fields.take("version")
+        variables.readByShells = Self.names(readByShellsIn: root)
+        if let (key, value) = fields.takeEntry("includes") { addIncludes(value, source.excerpt(key, value)) }
         addVariables(fields.take("vars"), exported: false)
         addVariables(fields.take("env"), exported: true)
-        addDotenv(fields.takeTexts("dotenv"), variables, to: &draft.settings, notes: &draft.tail)
-        addShell(&fields)
+        let files = fields.takeTexts("dotenv")?.reversed().map { $0 }
+        addDotenv(files, variables, to: &draft.settings) { problem = problem ?? $0 }
+        if let files { draft.requireFree(of: files.compactMap { variables.literal($0) }, in: folder) }
+        draft.settings.append(YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(Self.shell(&fields)))])))
+        let runsOnce = fields.takeText("run").map { $0 != "always" } ?? false
+        for key in ["silent", "output", "interval", "method"] { _ = fields.take(key) }
         givenNames = Self.names(setIn: root)
         tasks = fields.take("tasks").map { Array($0.entries) } ?? []
         draft.tail += fields.leftOver(source)
+        if let key = fields.otherKeys.first(where: { !$0.hasPrefix("x-") }) {
+            problem = problem ?? "`\(key)` was not understood"
+        }
         for task in tasks { _ = ids.id(for: task.key.text) }
         let hasDefault = tasks.contains { $0.key.text == "default" }
         for task in tasks {
@@ -40,6 +57,7 @@ struct TaskfileConversion {
             step.comments = source.comment(above: task.key) + step.comments
             step.origin = source.excerpt(task.key, task.value)
             step.isManual = step.isManual || !hasDefault
+            if runsOnce || Self.runsOnce(task.value) { single.insert(step.id) }
             draft.steps.append(step)
         }
         var index = 0
@@ -51,90 +69,66 @@ struct TaskfileConversion {
             step.name = call.name
             step.origin = source.excerpt(task.key, task.value)
             step.isManual = step.isManual || !hasDefault
+            if Self.runsOnce(task.value) { single.insert(step.id) }
             draft.steps.append(step)
         }
+        giveUpRepeated()
         addAliases(isManual: !hasDefault)
         if hasDefault { draft.defaultSteps = [ids.id(for: "default")] }
+    }
+
+    /// Task runs a task for each request of it, a step runs once: gives up the steps that would tell the difference.
+    private mutating func giveUpRepeated() {
+        for index in draft.steps.indices {
+            var counts: [String: Int] = [:]
+            var seen: Set<String> = []
+            var pending = [draft.steps[index].id]
+            while let id = pending.popLast() {
+                guard seen.insert(id).inserted else { continue }
+                for request in requests[id] ?? [] {
+                    counts[request, default: 0] += 1
+                    pending.append(request)
+                }
+            }
+            guard
+                let (id, count) = counts.filter({ $0.value > 1 && !single.contains($0.key) }).min(by: {
+                    $0.key < $1.key
+                })
+            else { continue }
+            draft.steps[index].giveUp(
+                "task runs `\(id)` \(count) times for it, a step once: say `run: once` in `\(id)`")
+        }
+    }
+
+    /// True if Task runs a task once, or finds that it is up to date when it is requested again.
+    private static func runsOnce(_ node: YAMLNode) -> Bool {
+        var fields = YAMLFields(node)
+        if let text = fields.takeText("run") { return text != "always" }
+        return fields.has("status") || fields.has("sources") || fields.has("generates")
     }
 
     /// Returns the task of this name; nil if there is none.
     func task(_ name: String) -> (key: YAMLNode, value: YAMLNode)? {
         tasks.first { $0.key.text == name }
-    }
-
-    // MARK: - The top
-
-    private mutating func addVariables(_ node: YAMLNode?, exported: Bool) {
-        for (key, node) in node?.entries.map({ ($0.key, $0.value) }) ?? [] {
-            let name = key.text
-            let value = TaskVariables.value(of: name, node)
-            variables[name] = value
-            let comments = source.comment(above: key)
-            switch value {
-            case .param(let substitute) where TaskVariables.isName(name):
-                let fields = [
-                    YAMLEntry("type", .word("string")), YAMLEntry("default", .text(substitute)),
-                    YAMLEntry("env", .text(name)),
-                ]
-                draft.params.append(YAMLEntry(name, .inline(fields), comments: comments))
-                variables[name] = .param(substitute)
-                continue
-            case .text(let text):
-                if let template = variables.template(text), exported || TaskVariables.isName(name) {
-                    draft.env.append(YAMLEntry(name, .text(template), comments: comments))
-                    if exported { variables[name] = .shell }
-                    continue
-                }
-            case .command(let command) where !exported && TaskVariables.isName(name):
-                if let script = variables.sharedScript(command) {
-                    let run = YAMLEntry("run", .text(script))
-                    draft.vars.append(YAMLEntry(name, .inline([run]), comments: comments))
-                    variables[name] = .shell
-                    continue
-                }
-            default: break
+            ?? tasks.first { task in
+                var fields = YAMLFields(task.value)
+                return fields.takeTexts("aliases")?.contains(name) ?? false
             }
-            if exported, case .command(let command) = value, let script = try? variables.script(command) {
-                exports.append(ShellCommand(text: "export \(name)=\"$(\(script))\"", isShared: true))
-                variables[name] = .shell
-            }
-            draft.tail += comments + source.excerpt(key, node).comments("written out where a script reads it")
-        }
-    }
-
-    private func addDotenv(
-        _ files: [String]?, _ variables: TaskVariables, to settings: inout [YAMLEntry], notes: inout [String]
-    ) {
-        var values: [YAMLValue] = []
-        for file in files ?? [] {
-            // A path with a template in it names no file, and as an optional file it would be missed silently.
-            guard let path = variables.literal(file) else {
-                notes.append("not converted: dotenv: \(file)")
-                continue
-            }
-            values.append(.inline([YAMLEntry("path", .text(path)), YAMLEntry("optional", .word("true"))]))
-        }
-        guard !values.isEmpty else { return }
-        settings.append(YAMLEntry("dotenv", values.count == 1 ? values[0] : .list(values)))
-    }
-
-    private mutating func addShell(_ fields: inout YAMLFields) {
-        let set = fields.takeTexts("set") ?? []
-        let options = fields.takeTexts("shopt") ?? []
-        guard !set.isEmpty || !options.isEmpty else { return }
-        var words = ["bash", "-e"]
-        for option in set.filter({ $0 != "e" && $0 != "errexit" }) {
-            words += option.count == 1 ? ["-\(option)"] : ["-o", option]
-        }
-        for option in options { words += ["-O", option] }
-        draft.settings.append(YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(words + ["-c"]))])))
     }
 
     private mutating func addAliases(isManual: Bool) {
         for task in tasks {
             var fields = YAMLFields(task.value)
             for alias in fields.takeTexts("aliases") ?? [] {
-                var step = StepDraft(ids.id(for: alias), .milestone, origin: source.excerpt(task.key, task.value))
+                let origin = source.excerpt(task.key, task.value)
+                if origin.lines.contains(where: { $0.contains("CLI_ARGS") }) {
+                    // A step that is only needed gets no arguments.
+                    var step = step(of: task.key.text, task.value, id: ids.id(for: alias), values: [])
+                    (step.name, step.isManual, step.origin) = ("\(task.key.text), as \(alias)", isManual, origin)
+                    draft.steps.append(step)
+                    continue
+                }
+                var step = StepDraft(ids.id(for: alias), .milestone, origin: origin)
                 step.needs = [ids.id(for: task.key.text)]
                 step.isManual = isManual
                 draft.steps.append(step)
@@ -152,22 +146,29 @@ struct TaskfileConversion {
         var own = variables
         own.task = name
         var fields = YAMLFields(node)
-        var problem: String?
+        own.isElsewhere = fields.has("dir")
+        var problem = problem
         for value in values {
             own[value.name] = .text(value.text)
-            step.env.append(YAMLEntry(value.name, .text(value.text)))
+            step.env.append(YAMLEntry(own.environmentName(of: value.name), .text(value.text)))
         }
-        if node.kind == .mapping {
-            addOwnVariables(fields.take("vars"), exported: false, values, to: &step, &own)
-            addOwnVariables(fields.take("env"), exported: true, values, to: &step, &own)
-        }
-        addSettings(&fields, own, to: &step)
-        var items: [TaskItem] = []
+        var prelude: [ShellCommand] = []
+        var requested: [String] = []
+        var calls: [TaskCall] = []
         do throws(TaskProblem) {
-            items = try checks(&fields, own, notes: &step.notes)
-            let reader = TaskItemReader(variables: own, sources: Self.sources(of: node, own))
+            if node.kind == .mapping {
+                try addOwnVariables(fields.take("vars"), exported: false, values, to: &step, &own, &prelude)
+                try addOwnVariables(fields.take("env"), exported: true, values, to: &step, &own, &prelude)
+            }
+            try addSettings(&fields, own, to: &step)
+            let isTolerant = fields.takeFlag("ignore_error") ?? false
+            let hasCondition = fields.has("if")
+            let checks = try checks(&fields, own)
+            var items: [TaskItem] = []
+            let reader = TaskItemReader(variables: own, sources: Self.sources(of: node, own), isTolerant: isTolerant)
             if let deps = fields.take("deps") {
-                for dep in deps.elements { step.needs += try needs(reader.calls(dep)) }
+                for dep in deps.elements { calls += try reader.calls(dep) }
+                requested += try needs(calls)
             }
             let commands = node.kind == .mapping ? fields.take("cmds") ?? fields.take("cmd") : node
             if let commands, commands.kind == .sequence {
@@ -175,11 +176,22 @@ struct TaskfileConversion {
             } else if let commands {
                 items += try reader.items(commands)
             }
-            try setBody(of: &step, items, status: fields.takeTexts("status") ?? [], own, depth: depth)
+            for key in ["silent", "method", "run", "prefix", "interactive", "watch"] { _ = fields.take(key) }
+            let isToldOnly: (String) -> Bool = { $0 == "sources" || $0 == "generates" || $0 == "status" }
+            if let key = fields.otherKeys.first(where: { !isToldOnly($0) }) {
+                throw TaskProblem("`\(key)` was not understood")
+            }
+            let body = TaskBody(
+                checks: checks.map { $0 }, hasCondition: hasCondition, prelude: prelude, items: items,
+                status: fields.takeTexts("status") ?? [], isTolerant: isTolerant)
+            if let first = leadingCall(of: body) { calls.append(first) }
+            requested += try setBody(of: &step, body, own, depth: depth)
         } catch {
-            problem = error.reason
+            problem = problem ?? error.reason
         }
-        step.needs = step.needs.unique
+        step.needs = (step.needs + requested).unique
+        lastCalls = calls
+        if depth == 0 { requests[id] = requested }
         if node.kind == .mapping {
             let always = fields.has("sources") || fields.has("generates")
             step.notes += fields.leftOver(source, always ? "not converted, the step always runs" : "not converted")
@@ -191,39 +203,9 @@ struct TaskfileConversion {
         return step
     }
 
-    private func addOwnVariables(
-        _ node: YAMLNode?, exported: Bool, _ given: [TaskCall.Value], to step: inout StepDraft,
-        _ own: inout TaskVariables
-    ) {
-        for (key, node) in node?.entries.map({ ($0.key, $0.value) }) ?? [] {
-            let name = key.text
-            // A value from the caller takes precedence over the task's own.
-            if given.contains(where: { $0.name == name }) { continue }
-            if case .variable(name, nil)? = TaskTemplate.only(node.text) {
-                own[name] = own[name] ?? .shell
-                continue
-            }
-            let value = TaskVariables.value(of: name, node)
-            if case .param(let substitute) = value {
-                // Here it is a variable that the caller may have set.
-                own[name] = .shell
-                step.env.append(
-                    YAMLEntry(name, .text("${{ env.\(name) ?? '\(substitute.replacing("'", with: "''"))' }}")))
-                continue
-            }
-            own[name] = value
-            if case .text(let text) = value, let template = own.template(text), exported || TaskVariables.isName(name) {
-                step.env.append(YAMLEntry(name, .text(template)))
-            } else if exported {
-                step.notes += source.excerpt(key, node).comments(
-                    "written out where the script reads it, not in the environment")
-            } else {
-                step.notes += source.excerpt(key, node).comments("written out where the script reads it")
-            }
-        }
-    }
-
-    private func addSettings(_ fields: inout YAMLFields, _ own: TaskVariables, to step: inout StepDraft) {
+    private func addSettings(
+        _ fields: inout YAMLFields, _ own: TaskVariables, to step: inout StepDraft
+    ) throws(TaskProblem) {
         step.description = fields.takeText("desc")
         if let summary = fields.takeText("summary") {
             step.comments += summary.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -239,14 +221,18 @@ struct TaskfileConversion {
             if let text = own.template(folder) {
                 step.set("working-directory", .text(text))
             } else {
-                step.notes.append("not converted: dir: \(folder)")
+                throw TaskProblem("only a run knows the folder `\(folder)`")
             }
         }
-        addDotenv(fields.takeTexts("dotenv"), own, to: &step.settings, notes: &step.notes)
+        var problem: String?
+        addDotenv(fields.takeTexts("dotenv")?.reversed(), own, to: &step.settings) { problem = $0 }
+        if let problem { throw TaskProblem(problem) }
         if let prompts = fields.takeTexts("prompt")?.filter({ !$0.isEmpty }), !prompts.isEmpty {
-            step.set("confirm", .text(prompts.map { own.literal($0) ?? $0 }.joined(separator: " ")))
+            let texts = prompts.compactMap { own.literal($0) }
+            guard texts.count == prompts.count else { throw TaskProblem("the question of `prompt` is computed") }
+            step.set("confirm", .text(texts.joined(separator: " ")))
         }
-        if fields.takeFlag("ignore_error") == true { step.set("continue-on-error", .word("true")) }
+        if fields.has("set") || fields.has("shopt") { step.set("shell", .texts(Self.shell(&fields))) }
         if let platforms = fields.takeTexts("platforms") {
             let names = platforms.flatMap { $0.split(separator: "/").map(String.init) }.map(Self.platform)
             step.set("platforms", .texts(names.unique))
@@ -270,8 +256,8 @@ struct TaskfileConversion {
 
     /// Returns the checks that come before all actions of the task, as commands.
     private mutating func checks(
-        _ fields: inout YAMLFields, _ own: TaskVariables, notes: inout [String]
-    ) throws(TaskProblem) -> [TaskItem] {
+        _ fields: inout YAMLFields, _ own: TaskVariables
+    ) throws(TaskProblem) -> [ShellCommand] {
         var commands: [ShellCommand] = []
         if let requires = fields.take("requires") {
             var inner = YAMLFields(requires)
@@ -279,21 +265,25 @@ struct TaskfileConversion {
                 var fields = YAMLFields(variable)
                 let name = variable.kind == .scalar ? variable.text : fields.takeText("name") ?? ""
                 let choices = fields.takeTexts("enum")
-                notes += fields.leftOver(source)
+                if let key = fields.firstKey { throw TaskProblem("`\(key)` of `requires` was not understood") }
                 if addRequiredParam(name, choices) { continue }
+                if own[name] != nil, choices == nil { continue }
+                if own[name] != nil { throw TaskProblem("`\(name)` has to be one of some values") }
                 commands.append(ShellCommand(text: ": \"${\(name):?\(name) is missing, give it with --env}\""))
                 guard let choices else { continue }
                 let message = "echo '\(name): expected \(choices.joined(separator: " or "))' >&2; exit 1"
                 let words = choices.map(shellWord).joined(separator: "|")
                 commands.append(ShellCommand(text: "case \"$\(name)\" in \(words)) ;; *) \(message) ;; esac"))
             }
-            notes += inner.leftOver(source)
+            if let key = inner.firstKey { throw TaskProblem("`\(key)` of `requires` was not understood") }
         }
         for condition in fields.take("preconditions").map({ Array($0.elements) }) ?? [] {
             var inner = YAMLFields(condition)
             let test = try own.script(condition.kind == .scalar ? condition.text : inner.takeText("sh") ?? "true")
             let message = inner.takeText("msg") ?? "`\(test)` failed"
-            notes += inner.leftOver(source)
+            if condition.kind == .mapping, let key = inner.firstKey {
+                throw TaskProblem("`\(key)` of `preconditions` was not understood")
+            }
             commands.append(ShellCommand(text: "(\(test)) || { echo \(shellWord(message)) >&2; exit 1; }"))
         }
         if let condition = fields.takeText("if") {
@@ -302,7 +292,7 @@ struct TaskfileConversion {
         return commands.map { command in
             var command = command
             command.isShared = true
-            return .command(command)
+            return command
         }
     }
 
@@ -332,9 +322,11 @@ struct TaskfileConversion {
     mutating func needs(_ calls: [TaskCall]) throws(TaskProblem) -> [String] {
         var needs: [String] = []
         for call in calls {
-            guard task(call.task) != nil else { throw TaskProblem("there is no task `\(call.task)` in this file") }
+            guard let task = task(call.task) else {
+                throw TaskProblem("there is no task `\(call.task)` in this file")
+            }
             if call.values.isEmpty {
-                needs.append(ids.id(for: call.task))
+                needs.append(ids.id(for: task.key.text))
             } else {
                 if !copies.contains(call) { copies.append(call) }
                 needs.append(ids.id(for: call.name))
