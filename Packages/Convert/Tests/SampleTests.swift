@@ -81,7 +81,7 @@ struct SampleTests {
     /// What the tools say in words of their own.
     private static let vocabulary: Set<Substring> = [
         // Makefiles
-        "PHONY", "DEFAULT_GOAL", "NOTPARALLEL", "patsubst", "export", "MAKE", "MAKEFILE_LIST", "RM", "TESTS",
+        "PHONY", "DEFAULT_GOAL", "call", "NOTPARALLEL", "patsubst", "export", "MAKE", "MAKEFILE_LIST", "RM", "TESTS",
         // justfiles
         "set", "load", "dotenv", "filename", "alias", "just", "list", "confirm", "doc", "working", "directory",
         "env_var_or_default", "env", "justfile_directory", "num_cpus",

@@ -212,7 +212,10 @@ struct JustfileConversion {
         let key = variables.environmentName(of: name)
         guard !(draft.env + draft.vars).contains(where: { $0.key == key }) else { return }
         switch variables.places[name] {
-        case .env(let text, _): draft.env.append(YAMLEntry(key, .text(text), comments: statement.comment))
+        case .env(let text, _):
+            let isDecided = !text.contains("${{") && statement.origin.lines.contains { $0.contains(" if ") }
+            let origin = isDecided ? statement.origin.comments("decided for Linux and the values of the file") : []
+            draft.env.append(YAMLEntry(key, .text(text), comments: statement.comment + origin))
         case .shared(let script, _):
             let run = YAMLEntry("run", .script(script))
             let isLine = !script.contains("\n")
@@ -322,7 +325,7 @@ struct JustfileConversion {
         case "script": problem("the script of `[script]` has an interpreter of its own")
         case "default", "parallel", "positional-arguments", "private", "group", "no-exit-message", "no-quiet", "no-cd",
             "metadata", "doc":
-            break
+            if name != "default", name != "doc" { step.notes.append("read as far as it matters here: [\(attribute)]") }
         default:
             step.notes.append("not converted: [\(attribute)]")
             problem("`[\(attribute)]` was not understood")

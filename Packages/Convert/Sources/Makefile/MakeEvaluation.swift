@@ -33,7 +33,11 @@ struct MakeEvaluation {
         statement.doubt = doubt
         switch statement.content {
         case .blank, .comment: return
-        case .condition(let condition): return read(condition.branches[...], of: statement)
+        case .condition(let condition):
+            if depth == 0, doubt == nil {
+                notes += statement.origin.comments("decided for Linux and the values of the file, or in the run")
+            }
+            return read(condition.branches[...], of: statement)
         case .include(let names, let isOptional): return include(names, isOptional: isOptional, statement)
         case .assignment(let assignment):
             variables.set(assignment)
@@ -147,7 +151,6 @@ struct MakeEvaluation {
         let rest = branches.dropFirst()
         if rest.isEmpty, doubt == nil, let requirement = requirement(test, branch.part) {
             requirements.append(requirement)
-            notes += statement.origin.comments("checked at the start of each script")
             return
         }
         switch decide(test) {

@@ -133,7 +133,9 @@ struct MakefileConversion {
                 YAMLEntry("default", .text(variables.literal(variable?.value ?? "") ?? "")),
             ]
             if variable?.isDefault == true { fields.append(YAMLEntry("env", .text(name))) }
-            draft.params.append(YAMLEntry(name, .inline(fields), comments: comments))
+            let isDefined = assignment.sign == "?=" && MakeBuiltIn.defined[name] != nil
+            let origin = isDefined ? statement.origin.comments("make defines it already, so that `?=` leaves it") : []
+            draft.params.append(YAMLEntry(name, .inline(fields), comments: comments + origin))
         case .env: draft.env.append(YAMLEntry(name, .text(variables.template(of: name) ?? ""), comments: comments))
         case .shared:
             guard let value = variables.value(ofShared: name) else { return }

@@ -42,12 +42,13 @@ struct TaskfileConversion {
         addDotenv(files, variables, to: &draft.settings) { problem = problem ?? $0 }
         if let files { draft.requireFree(of: files.compactMap { variables.literal($0) }, in: folder) }
         draft.settings.append(YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(Self.shell(&fields)))])))
-        let runsOnce = fields.takeText("run").map { $0 != "always" } ?? false
-        for key in ["silent", "output", "interval", "method"] { _ = fields.take(key) }
+        var top = fields
+        let runsOnce = top.takeText("run").map { $0 != "always" } ?? false
         givenNames = Self.names(setIn: root)
         tasks = fields.take("tasks").map { Array($0.entries) } ?? []
         draft.tail += fields.leftOver(source)
-        if let key = fields.otherKeys.first(where: { !$0.hasPrefix("x-") }) {
+        let harmless = ["silent", "output", "interval", "method", "run"]
+        if let key = fields.otherKeys.first(where: { !$0.hasPrefix("x-") && !harmless.contains($0) }) {
             problem = problem ?? "`\(key)` was not understood"
         }
         for task in tasks { _ = ids.id(for: task.key.text) }
@@ -176,9 +177,10 @@ struct TaskfileConversion {
             } else if let commands {
                 items += try reader.items(commands)
             }
-            for key in ["silent", "method", "run", "prefix", "interactive", "watch"] { _ = fields.take(key) }
-            let isToldOnly: (String) -> Bool = { $0 == "sources" || $0 == "generates" || $0 == "status" }
-            if let key = fields.otherKeys.first(where: { !isToldOnly($0) }) {
+            let told = [
+                "sources", "generates", "status", "silent", "method", "run", "prefix", "interactive", "watch",
+            ]
+            if let key = fields.otherKeys.first(where: { !told.contains($0) }) {
                 throw TaskProblem("`\(key)` was not understood")
             }
             let body = TaskBody(
