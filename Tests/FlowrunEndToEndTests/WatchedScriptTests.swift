@@ -54,6 +54,7 @@ struct WatchedScriptTests {
     }
 
     private static let corners = [
+        "set -v\necho a\nfalse || echo b\nfalse\n", "echo a\nset -o verbose\n(exit 2)\n",
         "echo \"<$_>\"\necho 2\n",
         "echo a\nsh -c 'kill -9 $$'\n",
         "echo a\necho b\nA=1 sh -c 'kill -SEGV $$'",

@@ -19,13 +19,15 @@ struct ScriptWatchingTests {
 
     @Test(arguments: [
         "trap 'echo x' ERR\na", "trap x DEBUG\na", "a\ntrap - err", "echo $BASH_ENV\na", "a\necho \"$BASH_COMMAND\"",
-        "echo ${PIPESTATUS[0]}\na", "shopt -s extdebug\na",
+        "echo ${PIPESTATUS[0]}\na", "shopt -s extdebug\na", "set -v\na", "a; set -e -uv\nb", "set -o verbose\na",
     ])
     func `a script that looks at what watching needs is left alone`(script: String) {
         #expect(BashStartup(script, for: .bash) == nil)
     }
 
-    @Test(arguments: ["trap 'rm -f x' EXIT\na", "echo entrap\necho ERR", "a | b\necho ${PIPESTATUS[0]}"])
+    @Test(arguments: [
+        "trap 'rm -f x' EXIT\na", "echo entrap\necho ERR", "a | b\necho ${PIPESTATUS[0]}", "set -eu\nls -v",
+    ])
     func `one that only resembles it is watched`(script: String) {
         #expect(BashStartup(script, for: .bash) != nil)
     }

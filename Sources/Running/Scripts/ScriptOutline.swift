@@ -52,6 +52,14 @@ struct ScriptOutline {
         hasWord("trap") && hasWord("ERR", "err", "Err", "DEBUG", "debug", "Debug")
             || hasWord("BASH_ENV", "BASH_COMMAND", "BASH_XTRACEFD", "extdebug")
             || lines.first(where: Self.isCommand).map { Substring($0).contains("PIPESTATUS") } == true
+            || hasWord("verbose") || hasWord("set") && lines.contains(where: Self.setsVerbose)
+    }
+
+    /// Returns true if a line has a `set -v`, with which bash shows what it reads, traps included.
+    private static func setsVerbose(_ line: Line) -> Bool {
+        let words = line.split { isBlank($0) || ";&|({".utf8.contains($0) }
+        guard let set = words.firstIndex(where: { $0.elementsEqual("set".utf8) }) else { return false }
+        return words[(set + 1)...].prefix { $0.first == UInt8(ascii: "-") }.contains { $0.contains(UInt8(ascii: "v")) }
     }
 
     /// True if commands come from elsewhere, which may set traps of their own.
