@@ -211,7 +211,9 @@ struct TerminalTests {
         try await terminal.wait(for: "the region") { $0.lines.contains { $0.contains("2 running") } }
         terminal.type("\u{3}")
         try await terminal.wait(
-            forText: "the run  interrupted by SIGINT: deaf, mute have 16m40s to end, a second Ctrl-C kills them")
+            forText:
+                "the run  interrupted by SIGINT: deaf, mute have 16m40s to end, a second Ctrl-C kills them and skips `finally`"
+        )
         try await terminal.wait(for: "the region") { $0.lines.contains { $0.contains("stopping, ") } }
         terminal.type("\u{3}")
         let (status, _) = try await terminal.finish()

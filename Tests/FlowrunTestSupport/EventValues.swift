@@ -182,13 +182,14 @@ extension StepRestored {
 
 extension RunStopping {
     package init(
-        source: String, cause: Cause, steps: [String] = [], grace: Duration? = nil
+        source: String, cause: Cause, steps: [String] = [], grace: Duration? = nil, finally: Bool = false
     ) {
         self.init()
         self.source = source
         self.cause = cause
         self.steps = steps
         self.grace = grace
+        self.finally = finally
     }
 }
 

@@ -85,6 +85,8 @@ package struct RunStopping: RecordFields, Sendable {
     package var steps: [String] = []
     /// The longest grace of these steps; nil if none is asked to end.
     package var grace: Duration?
+    /// True if `finally` is still to run; a second signal skips it.
+    package var finally = false
 
     package init() {}
 
@@ -95,5 +97,6 @@ package struct RunStopping: RecordFields, Sendable {
         visitor.field(
             "grace", &grace,
             "seconds that the one with the longest grace may take; null where nothing is asked to end")
+        visitor.field("finally", &finally, "whether `finally` is still to run, unless a second signal comes")
     }
 }

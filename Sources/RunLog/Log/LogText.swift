@@ -196,19 +196,23 @@ extension RunStopping {
     private static let stepsNamed = 5
 
     /// The cause of the end, the steps that are stopped, the time they have, and the way to speed it up: `interrupted
-    /// by SIGINT: build, test and 3 more have 10s to end, a second Ctrl-C kills them`.
+    /// by SIGINT: build, test and 3 more have 10s to end, a second Ctrl-C kills them and skips
+    /// finally`.
     var words: String {
-        guard let grace, !steps.isEmpty else { return cause.words }
+        guard let grace, !steps.isEmpty else {
+            return cause.words + (finally ? again.map { ", \($0) skips `finally`" } ?? "" : "")
+        }
         var text = LogText(isColored: false)
         text.add("\(cause.words): ")
         text.add(list: steps, limit: Self.stepsNamed)
         let isOne = steps.count == 1
         guard grace > .zero else {
             text.add(isOne ? " is killed" : " are killed")
+            if finally, let again { text.add(", \(again) skips `finally`") }
             return text.buffer.text
         }
         text.add("\(isOne ? " has" : " have") \(Self.words(grace)) to end")
-        if let again { text.add(", \(again) kills \(isOne ? "it" : "them")") }
+        if let again { text.add(", \(again) kills \(isOne ? "it" : "them")\(finally ? " and skips `finally`" : "")") }
         return text.buffer.text
     }
 

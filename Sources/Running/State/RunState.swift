@@ -302,6 +302,7 @@ extension RunState {
                 stopping.cause = traced
                 stopping.steps = asked.map { plan.nodes[$0].id }
                 stopping.grace = asked.map { plan.grace(of: $0) }.max()
+                stopping.finally = plan.rows.contains { plan.nodes[$0].hook == .finally && outcome(of: $0) == nil }
             })
     }
 
@@ -324,7 +325,11 @@ extension RunState {
         _ row: PlanIndex, over items: Value, isHidden: (String) -> Bool
     ) throws(FanOut.ItemError) -> Range<PlanIndex> {
         guard let fanOut = plan.settings(of: row)?.fanOut else { return .root ..< .root }
-        let rows = plan.expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
+        return expand(row, into: try fanOut.instances(over: items, isHidden: isHidden))
+    }
+
+    mutating func expand(_ row: PlanIndex, into instances: [FanOut.Instance]) -> Range<PlanIndex> {
+        let rows = plan.expand(row, into: instances)
         groups[row, default: GroupProgress()].isExpanded = true
         outcomes.append(contentsOf: repeatElement(nil, count: rows.count))
         if hasRounds {

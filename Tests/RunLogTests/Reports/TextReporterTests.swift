@@ -413,22 +413,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ("SIGINT", ["a"], Duration.seconds(10), ": a has 10s to end, a second Ctrl-C kills it"),
-        ("SIGTERM", ["a", "b"], .seconds(90), ": a, b have 1m30s to end, a second signal kills them"),
+        ("SIGINT", ["a"], Duration.seconds(10), false, ": a has 10s to end, a second Ctrl-C kills it"),
+        ("SIGINT", ["a"], .seconds(10), true, ": a has 10s to end, a second Ctrl-C kills it and skips `finally`"),
+        ("SIGTERM", ["a", "b"], .seconds(90), false, ": a, b have 1m30s to end, a second signal kills them"),
         (
-            "SIGINT", (1...7).map { "s\($0)" }, .milliseconds(250),
+            "SIGINT", (1...7).map { "s\($0)" }, .milliseconds(250), false,
             ": s1, s2, s3, s4, s5 and 2 more have 250ms to end, a second Ctrl-C kills them"
         ),
-        ("ctl", ["a"], .seconds(1), ": a has 1s to end"), ("SIGINT", ["a"], .zero, ": a is killed"),
-        ("SIGINT", [], nil, ""),
+        ("ctl", ["a"], .seconds(1), true, ": a has 1s to end"), ("SIGINT", ["a"], .zero, false, ": a is killed"),
+        ("SIGINT", ["a"], .zero, true, ": a is killed, a second Ctrl-C skips `finally`"),
+        ("SIGINT", [], nil, false, ""), ("SIGINT", [], nil, true, ", a second Ctrl-C skips `finally`"),
     ])
     func `a request to end the run says what is stopped and how long that may take`(
-        source: String, steps: [String], grace: Duration?, words: String
+        source: String, steps: [String], grace: Duration?, finally: Bool, words: String
     ) {
         var log = EventLog()
         let cause = Cause(kind: .interrupt, message: "interrupted", subject: .run)
         log.add(
-            .runCancelRequested(RunStopping(source: source, cause: cause, steps: steps, grace: grace)), at: 1000)
+            .runCancelRequested(
+                RunStopping(source: source, cause: cause, steps: steps, grace: grace, finally: finally)), at: 1000)
         let sink = RecordingSink()
         log.report(to: Viewed { TextReporter(sink: sink, view: $0, options: .init()) })
         #expect(sink.text == "    1.000  stopping             the run  interrupted\(words)\n")
