@@ -41,7 +41,8 @@ struct WhyTests {
         try await expect("lint: success\n", why: "lint", in: test)
         try await expect("slow: timeout\n  timed out after <time> (workflow.yml:7)\n", why: "slow", in: test)
         try await expect(
-            "quiet: skipped\n  `lint` did not end as `needs` requires (workflow.yml:9)\n", why: "quiet", in: test)
+            "quiet: skipped\n  `lint` ended with success, `needs` wants failure (workflow.yml:9)\n", why: "quiet",
+            in: test)
         let group = try await test.ask("why", "group")
         group.expect(exit: 0)
         group.expect(
@@ -57,7 +58,9 @@ struct WhyTests {
         unknown.expect(exit: 1, stdout: "")
         unknown.expect(stderr: "of `workflow.yml` had no step or group `lin`; did you mean `lint`?")
         // Known to the file, but not a part of that run.
-        try await test.ask("why", "compile").expect(exit: 1, stdout: "")
+        let other = try await test.ask("why", "compile")
+        other.expect(exit: 1, stdout: "")
+        other.expect(stderr: "had no step or group `compile`: it ran only `lint`, with what they need\n")
         try await expect("lint: success\n", why: "lint", in: test)
     }
 
@@ -196,5 +199,69 @@ struct WhyTests {
               because group.bad: exit 4 (workflow.yml:3)
 
             """, why: "after", in: test)
+    }
+
+    @Test func `a step that did not run is followed to what kept it from running`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { deploy: { type: bool, default: false } }
+            steps:
+              bad: { run: exit 3 }
+              off: { if: params.deploy, run: 'true' }
+              behind-off: { needs: { off: success }, run: 'true' }
+              behind-both: { needs: { behind-off: success }, run: 'true' }
+              group: { if: params.deploy, steps: { inner: { run: 'true' } } }
+              behind-group: { needs: { group: success }, run: 'true' }
+              behind-bad: { needs: [bad], if: "success()", run: 'true' }
+              kept: { manual: true, steps: { inner: { run: 'true' } } }
+              stopped: { fail-fast: true, steps: { a: { run: exit 1 }, b: { needs: { a: done }, run: 'true' } } }
+              late: { timeout: 50ms, grace: 0s, steps: { s: { run: sleep 9999 }, t: { needs: [s], run: 'true' } } }
+              calm: { steps: { ok: { run: 'true' } }, on-failure: { mend: { run: 'true' } } }
+            """)
+        try await test.run("workflow.yml", "-j", "1").expect(exit: 1)
+        let off = "  because off: `if: params.deploy` is false (workflow.yml:5)\n"
+        for (step, text) in [
+            ("off", "skipped\n  `if: params.deploy` is false (workflow.yml:5)\n"),
+            ("behind-off", "skipped\n  `off` ended with skipped, `needs` wants success (workflow.yml:6)\n" + off),
+            (
+                "behind-both",
+                "skipped\n  `behind-off` ended with skipped, `needs` wants success (workflow.yml:7)\n" + off
+            ),
+            ("group.inner", "skipped\n  group group: `if: params.deploy` is false (workflow.yml:8)\n"),
+            (
+                "behind-group",
+                """
+                skipped
+                  `group` ended with skipped, `needs` wants success (workflow.yml:9)
+                  because group group: `if: params.deploy` is false (workflow.yml:8)
+
+                """
+            ),
+            (
+                "behind-bad",
+                """
+                not-run
+                  `if: success()` is false; ruled out by `bad` (workflow.yml:4)
+                  because bad: exit 3 (workflow.yml:4)
+
+                """
+            ),
+            (
+                "stopped.b",
+                "cancelled\n  ended by `fail-fast` (workflow.yml:12)\n  because stopped.a: exit 1 (workflow.yml:12)\n"
+            ),
+            ("late.t", "cancelled\n  group late: `late` timed out after <time> (workflow.yml:13)\n"),
+            ("calm.on-failure.mend", "skipped\n  group calm.on-failure: nothing failed (workflow.yml:14)\n"),
+        ] {
+            try await expect("\(step): \(text)", why: step, in: test)
+        }
+        let kept = try await test.ask("why", "kept.inner")
+        kept.expect(exit: 1, stdout: "")
+        kept.expect(stderr: "had no step or group `kept.inner`: `kept` is `manual`, and nothing that ran needs it\n")
+        let json = try await test.ask("why", "behind-off", "--format", "json")
+        json.expect(exit: 0, stderr: "")
+        let answer = try JSONDecoder().decode(JSONValue.self, from: Data(json.stdout.utf8))
+        #expect(answer["outcome"]?.string == "skipped" && answer["cause"]?["cause"]?["step"]?.string == "off")
     }
 }

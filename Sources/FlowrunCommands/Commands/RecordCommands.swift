@@ -1,7 +1,10 @@
 internal import Basics
 internal import Glibc
+internal import Planning
 internal import RunLog
+internal import Running
 internal import Syntax
+internal import Workflow
 
 /// `flowrun replay`: the log of a past run, in any form, as it was or would have been shown.
 struct ReplayCommand {
@@ -137,6 +140,7 @@ struct WhyCommand {
     /// nil for the last one.
     private let run: String?
     private let selector: RunSelector
+    private let isJSON: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
         // A single word is the step, even if there is a file of that name.
@@ -147,6 +151,7 @@ struct WhyCommand {
         }
         step = words[words.count - 1]
         run = arguments.value(.run)
+        isJSON = arguments.value(.format) == "json"
         selector = RunSelector(arguments, operand: words.count > 1 ? file : nil)
     }
 
@@ -157,8 +162,7 @@ struct WhyCommand {
                 try selector.ask(.why(step: step), of: live, in: directory).0
             }
             guard let report = StepReport(try ask(step)) else { throw selector.unintelligible(live) }
-            let text = report.text { root in (try? ask(root)).flatMap { StepReport($0) } }
-            return try StandardStream.output.deliver(.lines(text))
+            return try deliver(report) { report.text { root in (try? ask(root)).flatMap { StepReport($0) } } }
         }
         guard let run else { return try tell(ofOneOf: selector.pastRuns(option: "--run").filter { !$0.isLive }) }
         try tell(ofOneOf: [selector.pastRun(run, option: "--run")])
@@ -178,8 +182,7 @@ struct WhyCommand {
                 if report.outcome == nil {
                     report.state = damage == nil ? PastRun.State.interrupted.word : "not known"
                 }
-                return try StandardStream.output.deliver(
-                    .lines(report.text(file: journal.file(ofStep:), view.report(of:))))
+                return try deliver(report) { report.text(file: journal.file(ofStep:), view.report(of:)) }
             }
             let limit =
                 damage.map { ", as far as its journal can be read: \($0)" }
@@ -188,11 +191,29 @@ struct WhyCommand {
                 missing
                 ?? .failed(
                     "the run `\(past.run)` of `\(past.header.file)` had no step or group `\(step)`\(limit)"
-                        + (suggestion(among: view.ids).map { "; did you mean `\($0)`?" } ?? ""))
+                        + (reasonNotChosen(in: past) ?? suggestion(among: view.ids).map { "; did you mean `\($0)`?" }
+                            ?? ""))
             if past.header.targets.isEmpty || !journal.isFinished { break }
         }
         let subject = selector.file.map { "`\($0)`" } ?? "this folder"
         throw missing ?? .failed("no run of \(subject) has ended yet; `flowrun runs` lists all runs")
+    }
+
+    private func deliver(_ report: StepReport, _ text: () -> String) throws(CommandError) {
+        try StandardStream.output.deliver(
+            isJSON ? .json(JSONWriter.line { $0.object { $0.fields(of: report) } }) : .lines(text()))
+    }
+
+    /// Returns why a run did not include the step, although its file has it; nil if it does not.
+    private func reasonNotChosen(in past: PastRun) -> String? {
+        guard let path = past.header.path, let plan = WorkflowLoader(path, allowsOutside: true).plan,
+            var row = plan.row(ofID: step)
+        else { return nil }
+        let targets = past.header.targets
+        guard targets.isEmpty else { return ": it ran only \(Phrase.all(targets)), with what they need" }
+        while plan.settings(of: row)?.isManual != true, row != .root { row = plan.nodes[row].parent }
+        guard row == .root else { return ": `\(plan.nodes[row].id)` is `manual`, and nothing that ran needs it" }
+        return ": `default` does not name it, and nothing that ran needs it"
     }
 
     private func suggestion(among ids: [String]) -> String? {

@@ -109,15 +109,17 @@ extension Cause {
     /// The message, and if something else is to blame, the root: `cancelled because compile failed`. For a group only
     /// the root, if that names the failed member.
     var words: String {
-        // A message about a failed value of `vars` already has its outcome.
-        if cause == nil || isOfSharedValue { return ownWords }
+        // A message about a failed value of `vars` already has its outcome, and one about an unmet need says enough.
+        if cause == nil || isOfSharedValue || kind == .condition { return ownWords }
         return kind == .member && (root.isFailure || root.kind == .condition) ? reason : "\(ownWords) because \(reason)"
     }
 
     /// The root as a clause with its subject. If the root is a condition, its own step has failed: by a `require`, or
     /// because the condition could not be evaluated.
     var reason: String {
-        cause != nil && root.kind == .condition ? "\(root.subject.words) failed: \(root.message)" : root.rootWords
+        if kind == .condition { return ownWords }
+        return cause != nil && root.kind == .condition
+            ? "\(root.subject.words) failed: \(root.message)" : root.rootWords
     }
 
     /// The words of this link alone; for a member with its name, because the chain begins at the enclosing group.

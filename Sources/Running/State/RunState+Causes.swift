@@ -12,10 +12,17 @@ extension RunState {
         case .itself:
             return self.cause(of: row) ?? self.cause(.lost, "ended without a reason", row)
         case .dependency(let prerequisite) where outcome == .skipped:
-            return self.cause(.condition, "\(name(prerequisite.planIndex)) did not end as `needs` requires", row)
+            // Of a chain of them the first one is the root, as below.
+            return self.cause(
+                .condition, unmet(row, prerequisite.planIndex), row, self.cause(of: prerequisite.planIndex)?.root)
         case .dependency(let prerequisite):
             let root = blamed(for: prerequisite.planIndex) ?? prerequisite.planIndex
-            return self.cause(.dependency, "ruled out by \(name(root))", root, self.cause(of: root))
+            var message = "ruled out by \(name(root))"
+            if isOwnNeed(prerequisite.planIndex, of: row), let condition = plan.condition(of: row), condition.usesStatus
+            {
+                message = "`if: \(condition.text)` is false; \(message)"
+            }
+            return self.cause(.dependency, message, root, self.cause(of: root))
         case .member(let member):
             let row = member.planIndex
             return self.cause(.member, verb(row), row, self.cause(of: row))
@@ -32,6 +39,21 @@ extension RunState {
         case .stall:
             return Cause(kind: .lost, message: "nothing could go on", subject: .run)
         }
+    }
+
+    /// True if a row itself waits for another one, not only a group around it.
+    private func isOwnNeed(_ prerequisite: PlanIndex, of row: PlanIndex) -> Bool {
+        let parent = plan.parent(of: plan.whole(of: row))
+        return plan.edges(of: plan.whole(of: row)).contains { $0.target == prerequisite }
+            || plan.isSequence(parent) && plan.parent(of: plan.whole(of: prerequisite)) == parent
+    }
+
+    /// Puts into words that a need of a row has not ended as it has to.
+    private func unmet(_ row: PlanIndex, _ prerequisite: PlanIndex) -> String {
+        let found = outcome(of: prerequisite).map { StepOutcome($0).rawValue } ?? "open"
+        let wanted = plan.edges(of: plan.whole(of: row)).first { $0.target == prerequisite }?.kind.word
+        guard let wanted else { return "\(name(prerequisite)) did not end as `needs` requires" }
+        return "\(name(prerequisite)) ended with \(found), `needs` wants \(wanted)"
     }
 
     /// Makes one link about a row, at its line, or at that of a command inside its script.
