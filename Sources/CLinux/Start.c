@@ -38,7 +38,8 @@ void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count) {
 // MARK: The guard
 
 static const char *const without_run[] = {
-    "check", "plan", "graph", "list", "ctl", "why", "runs", "replay", "init", "explain", "completion", "__complete",
+    "check", "plan", "graph", "list", "show", "ctl", "why", "runs", "replay", "init", "explain", "completion",
+    "__complete",
     "--version", "--help", "-h", "--dry-run", "-n", "--list", "-l",
 };
 

@@ -53,6 +53,7 @@ package enum Flowrun {
         case .plan: try WorkflowCommands.plan(arguments)
         case .graph: try WorkflowCommands.graph(arguments)
         case .list: try WorkflowCommands.list(arguments)
+        case .show: try WorkflowCommands.show(arguments)
         case .explain: try WorkflowCommands.explain(arguments)
         case .completion: try completion(arguments)
         case .ctl: try CtlCommand(arguments)()

@@ -2,11 +2,11 @@ internal import Glibc
 package import Planning
 internal import RunLog
 internal import Scheduling
-internal import Workflow
+package import Workflow
 
 // Facts about rows that a run needs, from the plan alone.
 extension Plan {
-    func isStep(_ row: PlanIndex) -> Bool { nodes[row].role == .step }
+    package func isStep(_ row: PlanIndex) -> Bool { nodes[row].role == .step }
 
     func parent(of row: PlanIndex) -> PlanIndex { nodes[row].parent }
 
@@ -45,7 +45,7 @@ extension Plan {
     }
 
     /// Returns the body that a group uses; nil for a fan-out, each of whose instances uses it.
-    func use(of row: PlanIndex) -> Use? {
+    package func use(of row: PlanIndex) -> Use? {
         nodes[row].role == .group ? workflow.use(of: nodes[row].definition) : nil
     }
 

@@ -38,8 +38,8 @@ package struct RunOptions: Sendable {
     package var definitionKey: KeyedHash.Key?
     /// A warning for the start of the log; nil for none.
     package var note: String?
-    /// The folder for files that only the run needs.
-    package var temporaryFolder = "/tmp"
+    /// The folder for files that only the run needs; nil for one that is only shown and makes none.
+    package var temporaryFolder: String? = "/tmp"
     /// True if the log reports locks, ready steps and waiting steps.
     package var tellsLocks = false
     /// True if shells show each command of a script before they execute it.

@@ -72,7 +72,9 @@ struct HostileNameTests {
         try await expectHarmless(["-f", name, "--output", "stream", "--progress", "plain", "--no-journal"])
         try await expectHarmless(["-f", name, "--dry-run"])
         for form in ["text", "json"] { try await expectHarmless(["runs", "--format", form, "-f", name]) }
-        for step in ["a", "b", "b[0]", name] { try await expectHarmless(["why", "-f", name, step]) }
+        for command in ["show", "why"] {
+            for step in ["a", "b", "b[0]", name] { try await expectHarmless([command, "-f", name, step]) }
+        }
         try await expectHarmless(["replay", "--verbose"])
         try await expectHarmless(["ctl", "-f", name, "status"])
         try await expectHarmless(["init", "--from", name])

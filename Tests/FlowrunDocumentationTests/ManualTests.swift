@@ -66,9 +66,13 @@ import Workflow
         try await held.finish().expect(exit: 0)
         try test.write("version: 1\nsteps: { a: { run: 'true' }, b: { needs: [a], run: 'false' } }\n", to: "fails.yml")
         try await test.run("fails.yml").expect(exit: 1)
-        answers.append(try await test.run("fails.yml", "--dry-run", "--resume", "--log", "json"))
+        answers.append(try await test.run("fails.yml", "--dry-run", "--resume", "--env", "A=1", "--format", "json"))
         answers.append(try await test.run("runs", "--format", "json"))
+        let why = try await test.ask("why", "-f", "fails.yml", "b", "--format", "json")
+        let report = try JSONDecoder().decode(JSONValue.self, from: Data(why.stdout.utf8))
+        // Its cause has the fields of an event.
         var fields: Set<String> = []
+        for key in try #require(report.object).keys { fields.insert(key) }
         for answer in answers {
             try JSONDecoder().decode(JSONValue.self, from: Data(answer.stdout.utf8)).collectKeys(into: &fields)
         }

@@ -20,11 +20,15 @@ struct PlanTests {
 
     @Test func `a plan has the steps, parameters and folder of its command line`() async throws {
         let test = try test()
-        for command in [["plan"], ["run", "--dry-run"], ["-n"]] {
+        let plans = ["flowrun.yml: 4 steps in 2 levels", "build[a]", "build[b]", "build[c]", "test", "after build"]
+        let commands = [
+            "flowrun.yml: 4 steps", "build[a]", "echo a", "build[b]", "build[c]", "echo c", "test", "touch ran",
+        ]
+        for (command, wanted) in [(["plan"], plans), (["run", "--dry-run"], commands), (["-n"], commands)] {
             let result = try await test.start(command + ["-C", "sub", "test", "--param", "targets=a,b,c"]).finish()
             result.expect(exit: 0, stderr: "")
-            result.expect(
-                stdout: "flowrun.yml: 4 steps in 2 levels", "build[a]", "build[b]", "build[c]", "test", "after build")
+            var rest = result.stdout[...]
+            for text in wanted { rest = rest[try #require(rest.firstRange(of: text), "\(text)").upperBound...] }
             #expect(!result.stdout.contains("release"))
         }
         #expect(!test.exists("sub/ran"))
@@ -89,12 +93,12 @@ struct PlanTests {
         }
     }
 
-    @Test func `a plan in JSON tells what is skipped, and a dry run of a JSON log is one`() async throws {
+    @Test func `a plan in JSON tells what is skipped, and so does a dry run`() async throws {
         let test = try test()
         let plan = try await test.run("plan", "-C", "sub", "release", "--format", "json")
         plan.expect(stdout: #""id":"release""#, #""if":"params.publish","skipped":true"#)
         let dry = try await test.run("-C", "sub", "release", "--dry-run", "--log", "json")
-        dry.expect(exit: 0, stdout: plan.stdout)
+        dry.expect(stdout: #""id":"release","skipped":true"#)
     }
 
     @Test(arguments: [

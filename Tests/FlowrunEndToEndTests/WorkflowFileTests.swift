@@ -101,7 +101,8 @@ struct WorkflowFileTests {
     }
 
     private static let commands = [
-        "run", "check", "plan", "graph", "list", "ctl", "why", "runs", "replay", "init", "explain", "completion",
+        "run", "check", "plan", "graph", "list", "show", "ctl", "why", "runs", "replay", "init", "explain",
+        "completion",
     ]
 
     @Test func `a step with the name of a command is run by run, and both list and the command say so`() async throws {

@@ -2,7 +2,7 @@ internal import CLinux
 
 /// The commands of flowrun, in the order in which help shows them.
 package enum Command: String, CaseIterable, Sendable {
-    case run, check, plan, graph, list, ctl, why, runs, replay, `init`, explain, completion
+    case run, check, plan, graph, list, show, ctl, why, runs, replay, `init`, explain, completion
 
     /// One sentence for the list of commands.
     var summary: String {
@@ -12,6 +12,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .plan: "Show order, levels, critical path and bound; run nothing."
         case .graph: "Print the graph of steps and groups."
         case .list: "List steps and groups with their descriptions."
+        case .show: "Print a step or group with all that it inherits, values filled in."
         case .ctl: "Steer a live run."
         case .why: "Say why a step of the last run, or of a live one, ended as it did."
         case .runs: "List the runs that are kept."
@@ -35,6 +36,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .replay: [Operand("RUN", .optional, "The id of the run (default: the last one).", .records)]
         case .ctl:
             [Operand("REQUEST", .list, "The workflow file or the id of a run; then what to do.", .requests)]
+        case .show: [.workflow, Operand("STEP", .one, "The full id of a step, group or copy.", .steps)]
         case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
         case .`init`: []
         case .explain: [Operand("CODE", .optional, "The code of a finding.", .findings)]
@@ -101,6 +103,11 @@ package enum Command: String, CaseIterable, Sendable {
             Arguments go to the named steps, or else to all that run: \"$@\" in a script,
             ${{ args }} in a list.
             """
+        case .show:
+            """
+            The answer is a workflow file of its own. Comments say where inherited values
+            are from, and what the step needs. <vars.x> stands for what only a run knows.
+            """
         case .replay:
             """
             For a run that was killed, shows everything up to that moment.
@@ -131,6 +138,7 @@ struct CommandSet: OptionSet, Sendable {
             case .graph: Self.graph.rawValue
             case .list: Self.list.rawValue
             case .ctl: Self.ctl.rawValue
+            case .show: Self.show.rawValue
             case .why: Self.why.rawValue
             case .runs: Self.runs.rawValue
             case .replay: Self.replay.rawValue
@@ -152,8 +160,9 @@ struct CommandSet: OptionSet, Sendable {
     static let completion = CommandSet(rawValue: 512)
     static let runs = CommandSet(rawValue: 1024)
     static let replay = CommandSet(rawValue: 2048)
+    static let show = CommandSet(rawValue: 4096)
     /// The commands that are about a workflow file.
-    static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .ctl, .why, .runs, .replay]
+    static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .show, .ctl, .why, .runs, .replay]
 }
 
 /// A word of the command line that is not an option.

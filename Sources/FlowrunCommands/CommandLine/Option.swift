@@ -71,7 +71,8 @@ package final class Option: Sendable {
             .durations, nil, "--durations", .required("FILE", .files), [.plan],
             "With --simulate: how long steps take, a JSON object of ids to seconds."),
         Option(
-            .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true, [.run, .plan, .graph],
+            .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true,
+            [.run, .plan, .graph, .show],
             "Set a parameter of the workflow."),
         Option(
             .env, nil, "--env", .required("NAME=VALUE"), isRepeatable: true, [.run],
@@ -87,6 +88,9 @@ package final class Option: Sendable {
         Option(
             .log, nil, "--log", .required("FORM", .words(["text", "json", "quiet"])), [.run, .replay],
             "What goes to standard output: text, json (one event per line) or quiet."),
+        Option(
+            .log, nil, "--format", .required("FORM", .words(["text", "json"])), [.run, .replay],
+            "The same as --log text and --log json."),
         Option(
             .log, "-q", "--quiet", .none, meaning: "quiet", [.run, .replay],
             "The same as --log quiet: only the errors of a run that did not succeed."),
@@ -104,7 +108,7 @@ package final class Option: Sendable {
             .format, nil, "--format", .required("FORM", .words(["text", "json", "sarif", "github"])), [.check],
             "The form of the findings: text, json, sarif or github."),
         Option(
-            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.plan, .list, .runs],
+            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.plan, .list, .show, .why, .runs],
             "The form of the answer: text or json."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["dot", "mermaid", "json"])), [.graph],
@@ -129,7 +133,7 @@ package final class Option: Sendable {
             .file, "-f", "--file", .required("PATH", .files), .ofWorkflow,
             "The workflow file; then all operands are steps."),
         Option(
-            .allowOutside, nil, "--allow-outside", .none, [.run, .check, .plan, .graph, .list],
+            .allowOutside, nil, "--allow-outside", .none, [.run, .check, .plan, .graph, .list, .show],
             "Let the workflow use files outside of its folder."),
         Option(
             .from, nil, "--from", .required("FILE", .files), [.`init`],
@@ -142,7 +146,7 @@ package final class Option: Sendable {
             "Change to a folder first; of several, each counts from the one before."),
         Option(
             .dryRun, "-n", "--dry-run", .none, [.run],
-            "Show what this command line would run, as `plan` does; run nothing."),
+            "Print every command that would run, with its values filled in; run nothing."),
         Option(
             .verbose, "-v", "--verbose", .none, [.run, .replay],
             "Also log starts, signals and steps that did not run."),

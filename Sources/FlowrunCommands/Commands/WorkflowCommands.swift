@@ -94,6 +94,19 @@ enum WorkflowCommands {
             arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.text()))
     }
 
+    static func show(_ arguments: Arguments) throws(CommandError) {
+        let choice = try WorkflowChoice(arguments)
+        guard let id = choice.steps.first else { throw .syntax("`show` needs a STEP", .show) }
+        guard choice.steps.count == 1 else {
+            throw .syntax("unexpected `\(choice.steps[1])`: `show` takes one STEP", .show)
+        }
+        var request = RunRequest(choice, jobs: 1)
+        request.parameters = try arguments.parameters()
+        let printer = try Run(request).printer(of: id)
+        try StandardStream.output.deliver(
+            arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.yaml()))
+    }
+
     static func explain(_ arguments: Arguments) throws(CommandError) {
         guard let code = arguments.operands.first else {
             let lines = DiagnosticCode.allCases.map { "\($0.rawValue)  \($0.title)\n" }

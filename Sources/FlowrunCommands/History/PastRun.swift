@@ -210,13 +210,3 @@ extension ResumedRun {
         return "the last run `\(last.run)` left no journal; this resumes `\(past.run)`, from before it"
     }
 }
-
-/// The steps that a run would restore, as far as known before it starts.
-struct ExpectedResume {
-    /// nil if there is none to resume.
-    let run: String?
-    /// The warnings that such a run would show.
-    let notes: [String]
-    /// By id.
-    let steps: [String: ResumeForecast]
-}

@@ -11,9 +11,11 @@ struct RunValues {
     /// Required parameters that are not given.
     private var missing: [Parameter] = []
 
-    /// Reads both. `folder` is the workflow file's; `readsSecrets` is false for a command that only shows a plan.
+    /// Reads both. `folder` is the workflow file's; `readsSecrets` is false for a command that only shows a plan. If
+    /// commands are only shown, secrets may be missing.
     init(
-        _ given: [Assignment], for workflow: Workflow, folder: String? = nil, readsSecrets: Bool = true
+        _ given: [Assignment], for workflow: Workflow, folder: String? = nil, readsSecrets: Bool = true,
+        areOnlyShown: Bool = false
     ) {
         var parameters = ParameterValues.none
         if !workflow.parameters.isEmpty || !given.isEmpty {
@@ -29,7 +31,7 @@ struct RunValues {
         self.parameters = parameters
         missing += parameters.missing
         let isSecretive = readsSecrets && !workflow.secrets.isEmpty
-        secrets = isSecretive ? RunSecrets(workflow.secrets, folder: folder) : .none
+        secrets = isSecretive ? RunSecrets(workflow.secrets, folder: folder, isOnlyShown: areOnlyShown) : .none
     }
 
     /// The values known when a plan is made.

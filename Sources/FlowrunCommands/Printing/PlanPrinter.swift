@@ -24,8 +24,6 @@ package struct PlanPrinter {
     private(set) var usualLength = Duration.zero
     /// nil if no past run is known.
     private var expected: ExpectedRun?
-    /// nil if no run is to be resumed.
-    private var resume: ExpectedResume?
 
     /// `jobs` is the number of steps that may run at once, for the bound; `known` decides which conditions are false
     /// already.
@@ -49,16 +47,6 @@ package struct PlanPrinter {
     /// Adds the duration of a run in which each step takes as long as before. Does nothing if no duration is known.
     mutating func estimate(from runs: PastDurations?) {
         expected = runs.flatMap { ExpectedRun(plan, jobs: jobs, from: $0, known: known) }
-    }
-
-    /// Adds the results that would be restored from a run.
-    mutating func resume(_ resume: ExpectedResume) { self.resume = resume }
-
-    /// Returns the forecast for a step; nil without a run to resume, and for steps that are ruled out, milestones and
-    /// steps of hooks.
-    private func forecast(of row: PlanIndex) -> ResumeForecast? {
-        guard let resume, !plan.isInHook(row), !plan.isMilestone(row), !isRuledOut(row) else { return nil }
-        return resume.run == nil ? .runs(nil) : resume.steps[plan.nodes[row].id] ?? .open
     }
 
     /// Adds the start and end of each step if it takes as long as before.
@@ -91,10 +79,6 @@ package struct PlanPrinter {
                     json.null("bound")
                     json.field("bound_reason", reason)
                 }
-                if let resume {
-                    json.field("resumes", resume.run)
-                    json.field("warnings", resume.notes)
-                }
                 json.field("estimate", expected?.makespan)
                 if let simulation { json.field("makespan", simulation.makespan) }
                 json.array("vars") { json in
@@ -125,11 +109,6 @@ package struct PlanPrinter {
             if plan.nodes[row].role != .step {
                 writeTaken(by: row, to: &json)
             } else {
-                if resume != nil {
-                    let forecast = forecast(of: row)
-                    json.field("restored", forecast?.isTakenOver)
-                    json.field("reason", forecast?.reason?.rawValue)
-                }
                 json.field("estimate", expected?.durations[plan.nodes[row].id])
                 if let simulation {
                     json.field("start", simulation.spans[row.offset]?.start)
@@ -166,7 +145,7 @@ package struct PlanPrinter {
     package func text() -> String {
         let levels = Int(plan.nodes[.root].remainingPath)
         var text = plan.workflow.file.name.visible
-        text += ": \(size) in \(levels.counted("level"))\n" + resumeText()
+        text += ": \(size) in \(levels.counted("level"))\n"
         // A few very long ids must not push everything else to the right.
         let width = min(48, steps.map { title(of: $0).utf8.count }.max() ?? 0)
         var level: UInt32?
@@ -175,8 +154,7 @@ package struct PlanPrinter {
                 level = plan.nodes[row].level
                 text += "\nlevel \(plan.nodes[row].level)\n"
             }
-            let waits = [waits(of: row) + conditions(of: row), forecast(of: row)?.words ?? ""]
-                .filter { !$0.isEmpty }.joined(separator: "  ")
+            let waits = waits(of: row) + conditions(of: row)
             text += "  " + (waits.isEmpty ? title(of: row) : "\(title(of: row).padded(to: width))  \(waits)")
             text += "\n"
         }
@@ -186,18 +164,6 @@ package struct PlanPrinter {
         case .none(let reason): text += "bound: none, \(reason.asOneLine)\n"
         }
         return text + estimateText() + (simulation.map(simulationText) ?? "")
-    }
-
-    private func resumeText() -> String {
-        guard let resume else { return "" }
-        var text = ""
-        if let run = resume.run {
-            let forecasts = steps.compactMap(forecast)
-            let (taken, open) = (forecasts.count { $0.isTakenOver == true }, forecasts.count { $0 == .open })
-            text += "resuming \(run): \(taken) restored, \(forecasts.count - taken - open) to run"
-            text += open > 0 ? ", \(open) decided in the run\n" : "\n"
-        }
-        return text + resume.notes.map { "warning: \($0.asOneLine)\n" }.joined()
     }
 
     private func estimateText() -> String {
@@ -333,22 +299,6 @@ package struct PlanPrinter {
             }
         }
         return text + line + "\n"
-    }
-}
-
-extension ResumeForecast {
-    /// nil if it is decided only during the run.
-    fileprivate var isTakenOver: Bool? { self == .open ? nil : self == .takenOver }
-
-    fileprivate var reason: RerunReason? { if case .runs(let reason) = self { reason } else { nil } }
-
-    fileprivate var words: String {
-        switch self {
-        case .takenOver: "restored"
-        case .runs(nil): "runs"
-        case .runs(let reason?): "runs again: \(reason.words)"
-        case .open: "decided in the run"
-        }
     }
 }
 

@@ -24,7 +24,7 @@ package struct Run {
     func callAsFunction() throws(CommandError) -> ExitStatus {
         let folder = folder(of: request.file)
         var (plan, values) = try request.choice.plan(color: request.color) { workflow in
-            RunValues(request.parameters, for: workflow, folder: folder)
+            RunValues(request.parameters, for: workflow, folder: folder, areOnlyShown: request.isDryRun)
         }
         alterPlan(&plan)
         try values.demand(by: plan)
@@ -308,7 +308,7 @@ package struct Run {
     }
 
     /// Returns the absolute path of the workflow file's folder; nil if that is the current one.
-    private func folder(of file: String) -> String? {
+    func folder(of file: String) -> String? {
         guard file != "-", let slash = file.utf8.lastIndex(of: UInt8(ascii: "/")) else { return nil }
         return Self.absolute(slash == file.startIndex ? "/" : String(file[..<slash]))
     }
@@ -337,61 +337,5 @@ extension EventLoop {
             run()
         }
         return result
-    }
-}
-
-extension Run {
-    /// Shows what would run and, if a run would be resumed, what would be restored. Starts and changes nothing: takes
-    /// no lock, does not count the run, and does not end leftovers of a dead run.
-    func printDryRun(of plan: Plan, with values: RunValues) throws(CommandError) {
-        var printer = PlanPrinter(plan, jobs: request.options.jobs, known: values.known)
-        printer.estimate(from: pastDurations)
-        if request.isResumed { printer.resume(try forecast(of: plan, with: values)) }
-        try StandardStream.output.deliver(request.log == .json ? .json(printer.json()) : .lines(printer.text()))
-    }
-
-    private func forecast(of plan: Plan, with values: RunValues) throws(CommandError) -> ExpectedResume {
-        let (resumed, key) = try resumedRun(of: plan)
-        guard let past = resumed?.results else {
-            return ExpectedResume(run: nil, notes: [resumed?.note ?? ResumedRun.nothing], steps: [:])
-        }
-        try demandInstances(of: plan, in: past)
-        var options = options(with: values)
-        options.past = past
-        options.definitionKey = key.flatMap { KeyedHash.Key($0) }
-        // A dry run makes no file.
-        options.temporaryFolder = "/dev/null"
-        let notes = [resumed?.note].compactMap(\.self)
-        let nothing = ExpectedResume(run: past.run, notes: notes, steps: [:])
-        return EventLoop.shared.result(before: nothing) {
-            let runner = WorkflowRunner(plan, options: options, reporters: [])
-            let forecast = runner.forecast { row in
-                var next = row
-                while !values.known.rulesOut(next, of: plan), next != .root { next = plan.nodes[next].parent }
-                return values.known.rulesOut(next, of: plan)
-            }
-            let steps = forecast.map { (plan.nodes[$0.key].id, $0.value) }
-            return ExpectedResume(
-                run: past.run, notes: notes + runner.undoingHooks, steps: Dictionary(uniqueKeysWithValues: steps))
-        }
-    }
-
-    /// Returns the run that would be resumed, and the key of the state directory; nil if there is no such folder.
-    private func resumedRun(of plan: Plan) throws(CommandError) -> (ResumedRun?, key: [UInt8]?) {
-        let place = StatePlace(file: request.file, explicit: request.stateDirectory)
-        let found: (directory: StateDirectory, workflow: String?)?
-        do throws(StateError) { found = try place.existing() } catch { throw .unable(error.message) }
-        guard let (directory, name) = found else {
-            if let run = request.resumedRun {
-                throw .failed("`\(place.preferred.path)` has no journal of a run `\(run)` of this file")
-            }
-            return (nil, nil)
-        }
-        let key = StateRegister(in: directory).existingKey()
-        let history = RunHistory(in: directory)
-        let resume = ResumeRequest(
-            run: request.resumedRun, targets: request.choice.steps, workflow: name,
-            lastHolder: name.flatMap { RunLock.newest(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
-        return (try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history), key)
     }
 }

@@ -111,7 +111,7 @@ final class CommandBuilder {
         return (command, notes, definition)
     }
 
-    private func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Contribution) -> [String] {
+    func commandLine(of row: PlanIndex, _ words: StepStarted.Command, _ attempt: Contribution) -> [String] {
         switch words {
         case .arguments(let arguments): return arguments
         case .script(let script):
@@ -147,7 +147,7 @@ final class CommandBuilder {
             input: try standardInput(of: row))
     }
 
-    private func standardInput(of row: PlanIndex) throws(StepError) -> [UInt8]? {
+    func standardInput(of row: PlanIndex) throws(StepError) -> [UInt8]? {
         guard let template = plan.settings(of: row)?.standardInput else { return nil }
         return try context.bytes(template, in: row)
     }
@@ -169,7 +169,7 @@ final class CommandBuilder {
     }
 
     /// Returns the words after `--` on the command line, if the step is to get them.
-    private func arguments(of row: PlanIndex) -> [String] {
+    func arguments(of row: PlanIndex) -> [String] {
         options.arguments.isEmpty || !plan.isNamed(row) ? [] : options.arguments
     }
 }

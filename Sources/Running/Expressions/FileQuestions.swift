@@ -39,6 +39,8 @@ final class FileQuestions {
     /// The answers that the current evaluation has, and the first question whose answer it lacks.
     private var known: [FileQuestion: FileAnswer] = [:]
     private var missing: FileQuestion?
+    /// Answers found before the run, for all evaluations.
+    private var foreseen: [FileQuestion: FileAnswer] = [:]
 
     init(_ fileReader: any FileReader, in folder: String) {
         self.fileReader = fileReader
@@ -67,13 +69,22 @@ final class FileQuestions {
 
     /// Returns the answer to a question; nil if it is still to be found.
     func answer(to question: FileQuestion) -> FileAnswer? {
-        if let answer = known[question] { return answer }
+        if let answer = known[question] ?? foreseen[question] { return answer }
         missing = missing ?? question
         return nil
     }
 
     /// Takes the question whose answer the last evaluation lacked; nil if it lacked none.
     func takeMissing() -> FileQuestion? { missing.take() }
+
+    /// Finds the answer to a question during this call, for a run whose commands are only shown.
+    func foresee(_ question: FileQuestion) {
+        do throws(FileHash.ReadError) {
+            foreseen[question] = try question.answer(in: folder) { false }.map { .success($0) }
+        } catch {
+            foreseen[question] = .failure(error)
+        }
+    }
 
     /// Finds the answer to a question and then calls `resume`, unless the row is forgotten before.
     func ask(_ question: FileQuestion, for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {

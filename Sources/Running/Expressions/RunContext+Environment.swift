@@ -151,7 +151,7 @@ extension RunContext {
     }
 }
 
-// `vars` in the environment of their readers, and the commands that make them.
+// `vars` in the environment of their readers.
 extension RunContext {
     /// Evaluates in advance what the start of a step will evaluate, if it may read `vars`, so that their commands run
     /// before the step takes its slot. A value that cannot be made is reported at the start.
@@ -190,70 +190,18 @@ extension RunContext {
         }
     }
 
-    private func text(of key: SharedKey) throws(StepError) -> String {
+    func text(of key: SharedKey) throws(StepError) -> String {
         let value: Value
         do {
-            value = try self.value(of: key)
+            if let unknown {
+                value = try foreseen(key, unknown)
+            } else {
+                value = try self.value(of: key)
+            }
         } catch {
             throw failure(error)
         }
         return try withoutNUL(value.text)
-    }
-
-    /// Returns the command that makes one of `vars`; nil if it lacks a value itself.
-    func launch(for key: SharedKey) throws(SharedFailure) -> SharedLaunch? {
-        let made: Result<SharedLaunch, StepError> = Result { () throws(StepError) in try makeLaunch(for: key) }
-        guard !pending.isMissing else { return nil }
-        switch made {
-        case .success(let launch): return launch
-        case .failure(let error):
-            throw SharedFailure(
-                cause: state.cause(error.kind, error.message, of: key, error.failure?.cause),
-                tail: error.failure?.tail ?? OutputTail())
-        }
-    }
-
-    private func makeLaunch(for key: SharedKey) throws(StepError) -> SharedLaunch {
-        guard let definition = plan.workflow[key.id].command else { preconditionFailure("`vars` without a command") }
-        try makeScratchFolder()
-        let user = plan.fileUser(around: key.group, isInside: true)
-        let policy = plan.environmentPolicy(inside: user.flatMap(plan.use))
-        var surroundings = try sharedSurroundings(of: key.group, policy)
-        var changes: [(name: String, value: String?)] = []
-        for id in plan.workflow.sharedValuesRead(by: key.id) {
-            let read = sharedKey(of: id, around: key.group)
-            changes.append((plan.workflow[id].name, try text(of: read)))
-        }
-        changes += options.environment.map { ($0.name, $0.value) }
-        changes += options.secrets.environment(for: definition.secrets).map { ($0.name, $0.value) }
-        surroundings.environment = EnvironmentBlock(surroundings.environment, changes: changes)
-        let (words, script, scriptFile) = try words(of: definition, key)
-        do throws(StepError) {
-            return SharedLaunch(
-                command: try command(words, in: surroundings),
-                words: options.secrets.masked(script.map(StepStarted.Command.script) ?? .arguments(words)),
-                scriptFile: scriptFile)
-        } catch {
-            if let scriptFile { files.drop(scriptFile) }
-            throw error
-        }
-    }
-
-    private func words(
-        of definition: SharedValue.Command, _ key: SharedKey
-    ) throws(StepError) -> (words: [String], script: String?, scriptFile: String?) {
-        switch definition.body {
-        case .group, .milestone: preconditionFailure("`vars` without a command")
-        case .arguments(let templates):
-            return (try words(of: templates, in: RowScope(context: self, row: key.group, isShared: true)), nil, nil)
-        case .script(let script):
-            let text = script.text(in: plan.workflow.file)
-            guard let shebang = Shebang(text) else {
-                return ((definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text), text, nil)
-            }
-            let file = try files.make(holding: text, of: "vars")
-            return (shebang.command(for: file, isTraced: false), text, file)
-        }
     }
 }
 
@@ -307,7 +255,11 @@ extension RunContext {
         }
         let value: Value
         do {
-            value = try expression.evaluate(in: scope)
+            if let unknown {
+                value = try foreseen(expression, in: scope, unknown) ?? .string(unknown.standIn(for: expression))
+            } else {
+                value = try expression.evaluate(in: scope)
+            }
         } catch {
             throw failure(error)
         }
@@ -325,7 +277,11 @@ extension RunContext {
         if let literal = template.literal { return literal }
         let text: String
         do {
-            text = try template.evaluate(in: scope)
+            if let unknown {
+                text = try foreseen(template, in: scope, unknown)
+            } else {
+                text = try template.evaluate(in: scope)
+            }
         } catch {
             throw failure(error)
         }
@@ -342,9 +298,11 @@ extension RunContext {
     /// Returns the bytes of a template. A lone `stdout` passes on what was written byte for byte, even if it is not
     /// UTF-8.
     func bytes(_ template: Template, in row: PlanIndex) throws(StepError) -> [UInt8] {
-        if let output = RowScope(context: self, row: row).output(namedBy: template) { return output }
+        let scope = RowScope(context: self, row: row)
+        if let output = scope.output(namedBy: template) { return output }
         do {
-            return Array(try template.evaluate(in: RowScope(context: self, row: row)).utf8)
+            if let unknown { return Array(try foreseen(template, in: scope, unknown).utf8) }
+            return Array(try template.evaluate(in: scope).utf8)
         } catch {
             throw failure(error)
         }
@@ -379,5 +337,53 @@ extension RunContext {
 
     private static func object(_ block: EnvironmentBlock) -> Value {
         .object(block.variables.map { Value.Field(name: $0.name, value: .string($0.value)) })
+    }
+}
+
+/// The part of flowrun's own environment that steps get, by policy.
+@EventLoopActor
+final class BaseEnvironments {
+    private let options: RunOptions
+    /// Makes the folder for `$FLOWRUN_TEMP` and returns its path; nil if there is none.
+    private let scratchFolder: @EventLoopActor () -> String?
+    private lazy var inherited = inheritedBlock()
+    private lazy var clean = EnvironmentBlock(inherited, keeping: Self.cleanNames)
+
+    private static let cleanNames = [
+        "PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_RUNS_ABOVE",
+        "FLOWRUN_INVOCATION_DIR", "FLOWRUN_TEMP",
+    ]
+
+    init(_ options: RunOptions, scratchFolder: @escaping @EventLoopActor () -> String?) {
+        self.options = options
+        self.scratchFolder = scratchFolder
+    }
+
+    private func inheritedBlock() -> EnvironmentBlock {
+        // An enclosing flowrun has set them for its own step. If a secret comes from a variable, only the steps that
+        // list the secret see its value.
+        EnvironmentBlock(EnvironmentBlock(inheriting: environ)) { block in
+            block.remove("FLOWRUN_STEP")
+            block.remove("FLOWRUN_ATTEMPT")
+            block.remove("FLOWRUN_OUTPUT")
+            block.remove("FLOWRUN_ROUND")
+            block.remove("FLOWRUN_IDEMPOTENCY_KEY")
+            block.set("FLOWRUN_RUN", options.run)
+            if options.runsAbove.isEmpty {
+                block.remove("FLOWRUN_RUNS_ABOVE")
+            } else {
+                block.set("FLOWRUN_RUNS_ABOVE", options.runsAbove.joined(separator: " "))
+            }
+            block.set("FLOWRUN_INVOCATION_DIR", options.caller ?? "")
+            if let folder = scratchFolder() { block.set("FLOWRUN_TEMP", folder) } else { block.remove("FLOWRUN_TEMP") }
+            options.secrets.sources.forEach(block.remove)
+        }
+    }
+
+    subscript(policy: EnvironmentPolicy) -> EnvironmentBlock {
+        switch policy {
+        case .inherit: inherited
+        case .clean: clean
+        }
     }
 }

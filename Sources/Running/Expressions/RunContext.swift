@@ -28,6 +28,8 @@ final class RunContext {
     let pending: PendingValues
     let files: StepFiles
     let environments: BaseEnvironments
+    /// The values that only a run makes, while its commands are only shown; nil in a run.
+    var unknown: UnknownValues?
     /// True if something in the file names `$FLOWRUN_TEMP`, so that there is one.
     let namesScratchFolder: Bool
     /// The definitions whose standard output may be read.
@@ -145,12 +147,14 @@ final class RunContext {
             guard parameter.computedDefault != nil else { return parameter.absentValue }
             return try parameter.absentValue(in: RowScope(context: self, row: user, isInside: true))
         }
+        if let unknown, let standIn = standIn(for: argument, at: user, unknown) { return .string(standIn) }
         return try argument.value(for: parameter, in: RowScope(context: self, row: user))
     }
 
     /// Returns a field of `run`, or the whole for nil. Its outcome is that of the file's body, which is over for the
     /// hooks that may read it; reading it is O(members).
     func run(_ field: String?, seenFrom row: PlanIndex) -> Value? {
+        if let unknown, field != "name" { return unknown.read() }
         switch field {
         case "id": return .string(options.run)
         case "name": return .string(plan.workflow.name ?? "")
@@ -200,6 +204,7 @@ extension RunContext {
     /// Returns one field of a row's result, without making any other; nil if it has no value. Without `field`,
     /// returns the whole.
     func result(of row: PlanIndex, _ field: String?) -> Value? {
+        if let unknown, !unknown.knowsResult(row) { return unknown.read() }
         guard let field else { return .object(fields(of: row)) }
         return self.field(field, of: row)
     }
@@ -318,6 +323,10 @@ extension RunContext {
         case .literal(let value): return value
         case .template(let template): return try text(template, of: key, definition)
         case .command:
+            if let unknown {
+                unknown.read()
+                throw UnknownValues.error(at: definition.range)
+            }
             let result = pending.shared.value(of: key) { () throws(SharedFailure) in try launch(for: key) }
             switch result {
             case .success(let value): return value
@@ -338,59 +347,16 @@ extension RunContext {
         _ template: Template, of key: SharedKey, _ definition: SharedValue
     ) throws(EvaluationError) -> Value {
         if let known = sharedTexts[key] { return known }
-        let value = try template.value(in: RowScope(context: self, row: key.group, isShared: true))
+        let scope = RowScope(context: self, row: key.group, isShared: true)
+        if let unknown, template.expressions.contains(where: { unknown.isStandIn(in: $0, scope) }) {
+            unknown.read()
+            throw UnknownValues.error(at: definition.range)
+        }
+        let value = try template.value(in: scope)
         if case .string(let text) = value, text.utf8.count > OutputDeclaration.Kind.sizeLimit {
             throw EvaluationError("`vars.\(definition.name)` has more than 1 MiB", at: definition.range)
         }
         if !pending.isMissing { sharedTexts[key] = value }
         return value
-    }
-}
-
-/// The part of flowrun's own environment that steps get, by policy.
-@EventLoopActor
-final class BaseEnvironments {
-    private let options: RunOptions
-    /// Makes the folder for `$FLOWRUN_TEMP` and returns its path; nil if there is none.
-    private let scratchFolder: @EventLoopActor () -> String?
-    private lazy var inherited = inheritedBlock()
-    private lazy var clean = EnvironmentBlock(inherited, keeping: Self.cleanNames)
-
-    private static let cleanNames = [
-        "PATH", "HOME", "USER", "LANG", "TERM", "TMPDIR", "FLOWRUN_RUN", "FLOWRUN_RUNS_ABOVE",
-        "FLOWRUN_INVOCATION_DIR", "FLOWRUN_TEMP",
-    ]
-
-    init(_ options: RunOptions, scratchFolder: @escaping @EventLoopActor () -> String?) {
-        self.options = options
-        self.scratchFolder = scratchFolder
-    }
-
-    private func inheritedBlock() -> EnvironmentBlock {
-        // An enclosing flowrun has set them for its own step. If a secret comes from a variable, only the steps that
-        // list the secret see its value.
-        EnvironmentBlock(EnvironmentBlock(inheriting: environ)) { block in
-            block.remove("FLOWRUN_STEP")
-            block.remove("FLOWRUN_ATTEMPT")
-            block.remove("FLOWRUN_OUTPUT")
-            block.remove("FLOWRUN_ROUND")
-            block.remove("FLOWRUN_IDEMPOTENCY_KEY")
-            block.set("FLOWRUN_RUN", options.run)
-            if options.runsAbove.isEmpty {
-                block.remove("FLOWRUN_RUNS_ABOVE")
-            } else {
-                block.set("FLOWRUN_RUNS_ABOVE", options.runsAbove.joined(separator: " "))
-            }
-            block.set("FLOWRUN_INVOCATION_DIR", options.caller ?? "")
-            if let folder = scratchFolder() { block.set("FLOWRUN_TEMP", folder) } else { block.remove("FLOWRUN_TEMP") }
-            options.secrets.sources.forEach(block.remove)
-        }
-    }
-
-    subscript(policy: EnvironmentPolicy) -> EnvironmentBlock {
-        switch policy {
-        case .inherit: inherited
-        case .clean: clean
-        }
     }
 }

@@ -1,5 +1,8 @@
+internal import Basics
 internal import Planning
 internal import Processes
+internal import RunLog
+internal import Syntax
 internal import Workflow
 
 /// The values of `vars` that commands make, each once in a run, when it is first read.
@@ -102,4 +105,201 @@ final class PendingValues {
 enum MissingValue {
     case answer(FileQuestion)
     case shared(SharedKey)
+}
+
+// The commands that make `vars`.
+extension RunContext {
+    /// Returns the command that makes one of `vars`; nil if it lacks a value itself.
+    func launch(for key: SharedKey) throws(SharedFailure) -> SharedLaunch? {
+        let made: Result<SharedLaunch, StepError> = Result { () throws(StepError) in try makeLaunch(for: key) }
+        guard !pending.isMissing else { return nil }
+        switch made {
+        case .success(let launch): return launch
+        case .failure(let error):
+            throw SharedFailure(
+                cause: state.cause(error.kind, error.message, of: key, error.failure?.cause),
+                tail: error.failure?.tail ?? OutputTail())
+        }
+    }
+
+    private func makeLaunch(for key: SharedKey) throws(StepError) -> SharedLaunch {
+        guard let definition = plan.workflow[key.id].command else { preconditionFailure("`vars` without a command") }
+        try makeScratchFolder()
+        let surroundings = try surroundings(of: definition, key)
+        let (words, script, scriptFile) = try words(of: definition, key)
+        do throws(StepError) {
+            return SharedLaunch(
+                command: try command(words, in: surroundings),
+                words: options.secrets.masked(script.map(StepStarted.Command.script) ?? .arguments(words)),
+                scriptFile: scriptFile)
+        } catch {
+            if let scriptFile { files.drop(scriptFile) }
+            throw error
+        }
+    }
+
+    /// Returns the surroundings of the command of one of `vars`.
+    func surroundings(of definition: SharedValue.Command, _ key: SharedKey) throws(StepError) -> Surroundings {
+        let user = plan.fileUser(around: key.group, isInside: true)
+        let policy = plan.environmentPolicy(inside: user.flatMap(plan.use))
+        var surroundings = try sharedSurroundings(of: key.group, policy)
+        var changes: [(name: String, value: String?)] = []
+        for id in plan.workflow.sharedValuesRead(by: key.id) {
+            let read = sharedKey(of: id, around: key.group)
+            changes.append((plan.workflow[id].name, try text(of: read)))
+        }
+        changes += options.environment.map { ($0.name, $0.value) }
+        changes += options.secrets.environment(for: definition.secrets).map { ($0.name, $0.value) }
+        surroundings.environment = EnvironmentBlock(surroundings.environment, changes: changes)
+        return surroundings
+    }
+
+    func words(
+        of definition: SharedValue.Command, _ key: SharedKey
+    ) throws(StepError) -> (words: [String], script: String?, scriptFile: String?) {
+        switch definition.body {
+        case .group, .milestone: preconditionFailure("`vars` without a command")
+        case .arguments(let templates):
+            return (try words(of: templates, in: RowScope(context: self, row: key.group, isShared: true)), nil, nil)
+        case .script(let script):
+            let text = script.text(in: plan.workflow.file)
+            guard let shebang = Shebang(text) else {
+                return ((definition.shell ?? plan.shell(of: key.group, isInside: true)).command(for: text), text, nil)
+            }
+            let file = try files.make(holding: text, of: "vars")
+            return (shebang.command(for: file, isTraced: false), text, file)
+        }
+    }
+}
+
+/// The values that only a run makes, while its commands are only shown. `<NAME>` stands for each.
+@EventLoopActor
+final class UnknownValues {
+    /// Returns true if the result of a row is known before the run, because it would be taken over.
+    let knowsResult: (PlanIndex) -> Bool
+    /// True once the current evaluation has read such a value.
+    fileprivate var isRead = false
+    /// Everything that stands for one, as a part of other texts.
+    private var standIns: Set<String> = []
+
+    init(knowsResult: @escaping (PlanIndex) -> Bool) { self.knowsResult = knowsResult }
+
+    /// Notes that the current evaluation has read one, which has no value.
+    @discardableResult
+    func read() -> Value? {
+        isRead = true
+        return nil
+    }
+
+    func standIn(for expression: Expression) -> String { standIn(named: expression.text) }
+
+    func standIn(named name: String) -> String {
+        let text = "<\(name.visible)>"
+        standIns.insert(text)
+        return text
+    }
+
+    /// Returns true if an expression reads a text in which something stands for an unknown value.
+    func isStandIn(in expression: Expression, _ scope: RowScope) -> Bool {
+        guard !standIns.isEmpty else { return false }
+        return expression.references.contains { root, field in
+            guard !["steps", "previous", "run", "vars"].contains(root), let value = scope.value(of: root) else {
+                return false
+            }
+            var texts = [value.text]
+            if case .object(let fields) = value, let field {
+                texts = fields.filter { $0.name == field }.map(\.value.text)
+            }
+            return texts.contains { text in standIns.contains { text.contains($0) } }
+        }
+    }
+
+    /// Never shown: something stands for a value without which an evaluation ends.
+    static func error(at range: SourceRange) -> EvaluationError { EvaluationError("only the run knows it", at: range) }
+}
+
+// Evaluation before the run.
+extension RunContext {
+    /// Returns the value of an expression; nil if only the run knows it.
+    func foreseen(
+        _ expression: Expression, in scope: RowScope, _ unknown: UnknownValues
+    ) throws(EvaluationError) -> Value? {
+        if unknown.isStandIn(in: expression, scope) {
+            guard case .reference = expression.root.kind else { return nil }
+            return try expression.evaluate(in: scope)
+        }
+        let isRead = unknown.isRead
+        defer { unknown.isRead = isRead }
+        while true {
+            unknown.isRead = false
+            let result = pending.evaluate(for: scope.row) {
+                Result { () throws(EvaluationError) in try expression.evaluate(in: scope) }
+            }
+            guard !unknown.isRead else { return nil }
+            switch result {
+            case .success(let value)?: return value
+            case .failure where lacksParameter(expression): return nil
+            case .failure(let error)?: throw error
+            case nil: break
+            }
+            // Others may change the files before it starts.
+            guard !plan.followsOthers(scope.row), case .answer(let question) = pending.takeMissing() else { return nil }
+            pending.files.foresee(question)
+        }
+    }
+
+    /// True if an expression reads a required parameter that nothing has given a value.
+    private func lacksParameter(_ expression: Expression) -> Bool {
+        let missing = options.parameters.missing
+        return !missing.isEmpty
+            && expression.references.contains { root, field in
+                root == "params" && missing.contains { $0.name == field }
+            }
+    }
+
+    func foreseen(
+        _ template: Template, in scope: RowScope, _ unknown: UnknownValues
+    ) throws(EvaluationError) -> String {
+        guard case .parsed(let parsed) = template else { return template.literal ?? "" }
+        var text = ""
+        for part in parsed.parts {
+            switch part {
+            case .text(let literal): text += literal
+            case .expression(let expression):
+                text += try foreseen(expression, in: scope, unknown)?.text ?? unknown.standIn(for: expression)
+            }
+        }
+        return text
+    }
+
+    func foreseen(_ key: SharedKey, _ unknown: UnknownValues) throws(EvaluationError) -> Value {
+        let isRead = unknown.isRead
+        defer { unknown.isRead = isRead }
+        unknown.isRead = false
+        do {
+            let value = try value(of: key)
+            if !unknown.isRead, !pending.isMissing { return value }
+        } catch {
+            if !unknown.isRead, !pending.isMissing { throw error }
+        }
+        return .string(unknown.standIn(named: "vars.\(plan.workflow[key.id].name)"))
+    }
+
+    /// Returns the text that stands for the value of a parameter which `with` takes from something unknown; nil if it
+    /// is known.
+    func standIn(for argument: Use.Argument, at user: PlanIndex, _ unknown: UnknownValues) -> String? {
+        let scope = RowScope(context: self, row: user)
+        let isKnown = argument.templates.flatMap(\.expressions).allSatisfy { expression in
+            do throws(EvaluationError) {
+                return try foreseen(expression, in: scope, unknown) != nil && !unknown.isStandIn(in: expression, scope)
+            } catch {
+                return true
+            }
+        }
+        guard !isKnown else { return nil }
+        if case .text(let template) = argument.value, let text = try? foreseen(template, in: scope, unknown) {
+            return text
+        }
+        return unknown.standIn(named: "params.\(argument.name)")
+    }
 }

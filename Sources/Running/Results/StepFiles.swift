@@ -7,15 +7,16 @@ internal import RunLog
 /// that an interpreter reads from a file, and the folder `$FLOWRUN_TEMP` that all steps share.
 @EventLoopActor
 final class StepFiles {
-    private let parent: String
+    private let parent: String?
     /// Called with the folder's path before it is made, and with nil once it is gone.
     var tell: (String?) -> Void = { _ in }
     private var folder: String?
     private var scratch: Result<String, StepError>?
     private var next = 0
 
-    /// `parent` is where the folder is made when the first file is asked for.
-    init(in parent: String) { self.parent = parent }
+    /// `parent` is where the folder is made when the first file is asked for; nil if no file is made, and a name stands
+    /// for the path of each.
+    init(in parent: String?) { self.parent = parent }
 
     /// Makes a new, empty file that only this user can read; returns its path.
     func make() throws(StepError) -> String {
@@ -27,6 +28,7 @@ final class StepFiles {
     /// Makes a new file that holds a script; returns its path. Its name ends in the step's, which interpreters show
     /// in their errors.
     func make(holding script: String, of step: String) throws(StepError) -> String {
+        guard parent != nil else { return "<script>" }
         let path = try newPath() + "-" + String(step.map { $0 == "/" ? "_" : $0 }.suffix(100))
         let descriptor = try create(path)
         defer { close(descriptor) }
@@ -67,6 +69,7 @@ final class StepFiles {
     }
 
     private func makeScratch() throws(StepError) -> String {
+        guard parent != nil else { return "<FLOWRUN_TEMP>" }
         let path = try runFolder() + "/temp"
         guard mkdir(path, 0o700) == 0 else { throw failure("folder", path, kind: .spawn) }
         return path
@@ -115,6 +118,7 @@ final class StepFiles {
     }
 
     private func makeFolder() throws(StepError) -> String {
+        guard let parent else { preconditionFailure("a run that is only shown makes no file") }
         while true {
             let path = "\(parent)/flowrun-\(UInt64.random(in: 0...UInt64.max).hexadecimal(digits: 12))"
             tell(path)

@@ -170,6 +170,24 @@ extension WorkflowRunner {
 }
 
 extension WorkflowRunner {
+    /// Returns what a run would start. Starts nothing and makes no file. Called in place of `run`. `known` are the
+    /// values of parameters. With `showsAll`, conditions that are false count as open.
+    package func preview(known: KnownValues, showsAll: Bool = false) -> RunPreview {
+        let plan = plan
+        var forecast: [PlanIndex: ResumeForecast] = [:]
+        if parts.resumption != nil {
+            forecast = self.forecast { row in
+                var next = row
+                while !known.rulesOut(next, of: plan), next != .root { next = plan.parent(of: next) }
+                return known.rulesOut(next, of: plan)
+            }
+        }
+        let pass = PreviewPass(parts, known, forecast: forecast, showsAll: showsAll)
+        return pass.run()
+    }
+}
+
+extension WorkflowRunner {
     /// The maximum number of ids that a line names.
     private static let namesShown = 5
 

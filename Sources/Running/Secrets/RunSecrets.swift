@@ -31,19 +31,22 @@ package struct RunSecrets: Sendable {
     private init() {}
 
     /// Reads the secrets, relative paths from `folder`; nil means the current one. All that are set are hidden,
-    /// whichever step sees them; `demand` reports what is wrong with one.
+    /// whichever step sees them; `demand` reports what is wrong with one, unless the commands are only shown.
     package init(
-        _ secrets: [Secret], folder: String?, variable: (String) -> [UInt8]? = RunSecrets.variable
+        _ secrets: [Secret], folder: String?, isOnlyShown: Bool = false,
+        variable: (String) -> [UInt8]? = RunSecrets.variable
     ) {
+        var unread: [String] = []
         for secret in secrets {
             do {
                 values.append((secret.name, try Self.value(of: secret, folder: folder, variable: variable)))
             } catch {
-                missing.append((secret.name, error.message))
+                if isOnlyShown { unread.append(secret.name) } else { missing.append((secret.name, error.message)) }
             }
             if case .environment(let name) = secret.source { sources.append(name) }
         }
         mask = SecretMask(values.map(\.value))
+        values += unread.map { ($0, SecretMask.replacement) }
     }
 
     /// Throws if one that is needed cannot be read.

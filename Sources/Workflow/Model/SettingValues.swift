@@ -208,6 +208,14 @@ package struct Requirement: Sendable {
         case expression(Expression)
         /// A command that has to succeed: that of the shared value of this name. `text` shows it on one line.
         case command(value: String, text: String)
+
+        /// As people read it.
+        package var text: String {
+            switch self {
+            case .expression(let condition): condition.text
+            case .command(_, let text): text
+            }
+        }
     }
 
     package let condition: Condition

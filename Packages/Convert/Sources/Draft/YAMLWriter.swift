@@ -1,5 +1,5 @@
 /// Writes entries as YAML that reads back as exactly the same texts.
-struct YAMLWriter {
+package struct YAMLWriter {
     /// The place of an entry: the keys from the outside in, and its lines, numbered from 1, with the comment above
     /// it.
     struct Place {
@@ -8,15 +8,15 @@ struct YAMLWriter {
     }
 
     /// The lines so far, without line ends.
-    private(set) var lines: [String] = []
+    package private(set) var lines: [String] = []
     /// Outer entries come after the inner ones.
     private(set) var places: [Place] = []
     /// The width above which a list is not written on its key's line.
     private static let width = 100
 
-    init(_ entries: [YAMLEntry] = []) { write(entries, path: [], indent: 0) }
+    package init(_ entries: [YAMLEntry] = []) { write(entries, path: [], indent: 0) }
 
-    mutating func comment(_ comments: [String], indent: Int = 0) {
+    package mutating func comment(_ comments: [String], indent: Int = 0) {
         for line in comments {
             lines.append(line.isEmpty ? Self.blanks(indent) + "#" : "\(Self.blanks(indent))# \(line.printable)")
         }
@@ -26,7 +26,7 @@ struct YAMLWriter {
         if lines.last?.isEmpty == false { lines.append("") }
     }
 
-    mutating func write(_ entries: [YAMLEntry], path: [String] = [], indent: Int = 0) {
+    package mutating func write(_ entries: [YAMLEntry], path: [String] = [], indent: Int = 0) {
         for (index, entry) in entries.enumerated() {
             if entry.isSpaced, index > 0 { blankLine() }
             let start = lines.count + 1
