@@ -10,7 +10,19 @@ import Testing
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
         "everyday/flowrun.yml", "scripts.yml", "reuse/flowrun.yml", "reuse/tools/measure.yml", "vars.yml",
         "expressions.yml",
+        "commands.yml",
     ]
+
+    @Test func `commands are listed in sections and have other names`() async throws {
+        let test = try ExampleFolder.copy()
+        let list = try await test.run("-f", "examples/commands.yml")
+        list.expect(exit: 0)
+        #expect(list.stdout.hasPrefix("Commands for people\n\nDevelopment:\nbuild  (or b, make) Compile everything\n"))
+        #expect(!list.stdout.contains("tools"))
+        let result = try await test.run("-f", "examples/commands.yml", "t", "--log", "json")
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "test") == "tested\n")
+    }
 
     /// Runs an example and holds its log against the rules of every log.
     private func log(of file: String, in test: FlowrunTest) async throws -> EventLog {

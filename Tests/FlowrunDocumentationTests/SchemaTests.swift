@@ -54,7 +54,9 @@ import Workflow
         "{a: {run: x, if: []}}", "{a: {run: x, stdin: [b]}}", "{a: {run: x, interactive: 1}}",
         "{a: {run: x, env-policy: none}}", "{a: {run: x, log: loud}}",
         "{a: {run: x, platforms: [amiga]}}", "{a: {run: x, platforms: linux}}", "{a: {run: x, secrets: {A: b}}}",
-        "{a: {run: x, manual: 1}}", "{a: {needs: [b], timeout: 5m}, b: {run: x}}", "{a: {name: b}}",
+        "{a: {run: x, manual: 1}}", "{a: {run: x, internal: 1}}",
+        "{a: {run: x, aliases: b}}", "{a: {run: x, aliases: [b.c]}}", "{a: {run: x, aliases: [b, b]}}",
+        "{a: {run: x, section: [b]}}", "{a: {needs: [b], timeout: 5m}, b: {run: x}}", "{a: {name: b}}",
         "{a: {run: x, for-each: x}}", "{a: {run: x, finally: {b: {run: x}}}}",
         "{a: {steps: {b: {run: x}}, finally: {}}}", "{a: {steps: {b: {run: x}}, on-failure: {c: {}}}}",
         "{a: {steps: {b: {run: x}}, pool: c}}", "{a: {steps: {b: {run: x}}, secrets: [C]}}",
@@ -66,7 +68,7 @@ import Workflow
 
     /// Beside a good step.
     private static let topMistakes = [
-        "default: []", "default: a", "default: [a, a]", "default: {a: b}", "params: {a: {type: path}}",
+        "default: a", "default: [a, a]", "default: {a: b}", "params: {a: {type: path}}",
         "params: {a: {pattern: b}}", "params: {a: {type: enum, values: [b]}}", "params: {a: {env: B-C}}",
         "params: {a: 1}", "params: {a: {type: float}}", "params: {a-b: {}}", "params: {a: {type: enum}}",
         "params: {a: {values: [b]}}", "params: {a: {required: true, default: b}}", "params: {a: {options: [b]}}",

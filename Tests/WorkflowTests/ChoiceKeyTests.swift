@@ -23,10 +23,12 @@ struct `What runs by default` {
     }
 
     @Test(arguments: [
-        ("default: 1️⃣build", "FR0205 `default` takes a list of ids, found the text `build`", "write `[build]`"),
-        ("default: 1️⃣[]", "FR0216 `default` is empty", "name what runs, or remove the key so that everything does"),
         (
-            "default: 1️⃣{ timeout: 10m }", "FR0205 `default` takes a list of ids, found a mapping",
+            "default: 1️⃣build", "FR0205 `default` takes a list of ids, or `list`, found the text `build`",
+            "write `[build]`"
+        ),
+        (
+            "default: 1️⃣{ timeout: 10m }", "FR0205 `default` takes a list of ids, or `list`, found a mapping",
             "did you mean `defaults`?"
         ),
         ("default: [build, 1️⃣build]", "FR0214 `build` is in the list twice", "remove one of the two"),
@@ -43,8 +45,8 @@ struct `What runs by default` {
 
     @Test(arguments: [
         ("manual: 1️⃣yes", "FR0219 `manual` takes `true` or `false`, and `yes` is a text in YAML 1.2", "manual: true"),
-        ("1️⃣hidden: true", "FR0202 `hidden` is not a key of a step; flowrun's word is `manual`", "manual: true"),
-        ("1️⃣internal: true", "FR0202 `internal` is not a key of a step; flowrun's word is `manual`", "manual: true"),
+        ("1️⃣hidden: true", "FR0202 `hidden` is not a key of a step; flowrun's word is `internal`", "internal: true"),
+        ("1️⃣alias: [b]", "FR0202 `alias` is not a key of a step; flowrun's word is `aliases`", "aliases: [b]"),
         ("1️⃣when: manual", "FR0202 `when` is not a key of a step; flowrun's word is `manual`", "manual: true"),
         ("1️⃣silent: true", "FR0202 `silent` is not a key of a step; flowrun's word is `log`", "log: quiet"),
         ("1️⃣desc: about", "FR0202 `desc` is not a key of a step; flowrun's word is `description`", "description: about"),
@@ -55,10 +57,70 @@ struct `What runs by default` {
         #expect(checked.fixed.contains("    \(fixed)\n"), "\(checked.fixed)")
     }
 
-    @Test func `another name for a step is a step that needs it`() {
-        let checked = checkStep("run: x\n1️⃣aliases: [b]")
-        #expect(checked.summary == ["1️⃣ FR0202 flowrun has no key `aliases`"])
+    @Test(arguments: ["list", "[]"])
+    func `is nothing for a file whose steps are listed`(value: String) {
+        let checked = Checked("version: 1\ndefault: \(value)\nsteps: { list: { run: x } }\n")
+        #expect(checked.summary == [])
+        #expect(checked.workflow?.defaultSteps?.isEmpty == true)
+    }
+}
+
+/// `aliases`, `internal` and `section`.
+struct `Names on the command line` {
+    @Test func `are the id and its aliases, unless a step is internal`() throws {
+        let checked = Checked(
+            """
+            version: 1
+            steps:
+              build: { run: x, aliases: [b, make], section: Work }
+              helper: { run: x, internal: true }
+              g: { internal: false, section: Rest, aliases: [all], steps: { a: { aliases: [b], run: x } } }
+            """)
+        #expect(checked.summary == [])
+        let workflow = try #require(checked.workflow)
+        #expect(checked.node("build")?.settings?.aliases.map(\.name) == ["b", "make"])
+        #expect(checked.node("build")?.settings?.section == "Work")
+        #expect(checked.node("helper")?.settings?.isInternal == true)
+        #expect(checked.node("g")?.settings?.isInternal == false)
+        #expect(workflow.namingKeys == [.aliases, .internal])
+    }
+
+    @Test func `cost nothing where no step has such a key`() {
+        let checked = Checked("version: 1\nsteps: { a: { run: x, section: s, internal: false } }\n")
+        #expect(checked.workflow?.namingKeys.isEmpty == true)
+    }
+
+    @Test(arguments: [
+        ("aliases: 1️⃣b", "FR0205 `aliases` takes a list of names, found the text `b`"),
+        ("aliases: [1️⃣b.c]", "FR0207 `b.c` cannot name a step"),
+        ("aliases: [b, 1️⃣b]", "FR0214 `b` is in the list twice"),
+        ("aliases: 1️⃣{ b: c }", "FR0205 `aliases` takes a list of names, found a mapping"),
+        ("internal: 1️⃣yes", "FR0219 `internal` takes `true` or `false`, and `yes` is a text in YAML 1.2"),
+        ("section: 1️⃣[b]", "FR0205 `section` takes a text, found a list"),
+    ])
+    func `are refused in another form`(line: String, finding: String) {
+        #expect(checkStep("run: x\n\(line)").summary == ["1️⃣ " + finding])
+    }
+
+    @Test func `are unique in their group`() {
+        let checked = Checked(
+            """
+            version: 1
+            steps:
+              a: { run: x, aliases: [1️⃣a, 2️⃣b] }
+              b: { run: x, aliases: [c] }
+              g: { aliases: [3️⃣c], steps: { c: { run: x, aliases: [a] } } }
+            """)
+        let names = ["a", "b", "c"]
         #expect(
-            checked.diagnostics.first?.fix?.description == "add a step with the other name that only needs this one")
+            checked.summary
+                == zip(["1️⃣", "2️⃣", "3️⃣"], names).map {
+                    "\($0) FR0207 the alias `\($1)` is already a name in this group"
+                })
+    }
+
+    @Test func `belong to no workflow`() {
+        let checked = Checked("version: 1\n1️⃣aliases: [b]\nsteps: { a: { run: x } }\n")
+        #expect(checked.summary == ["1️⃣ FR0201 `aliases` is not a key of the workflow"])
     }
 }

@@ -149,10 +149,11 @@ struct WhyCommand {
             throw arguments.has(.file)
                 ? .syntax("unexpected `\(words[1])`: `why` takes one STEP", .why) : WorkflowChoice.missing(file)
         }
-        step = words[words.count - 1]
         run = arguments.value(.run)
         isJSON = arguments.value(.format) == "json"
         selector = RunSelector(arguments, operand: words.count > 1 ? file : nil)
+        let word = words[words.count - 1]
+        step = selector.file.map { WorkflowChoice.id(of: word, in: $0) } ?? word
     }
 
     func callAsFunction() throws(CommandError) {

@@ -214,12 +214,25 @@ struct FileOutline {
             return settings?.description ?? settings?.name ?? ""
         }
         if status.st_size <= Self.planLimit, let plan = Planner.plan(workflow, known: .none).plan {
-            steps = plan.nodes.dropFirst().map { ($0.id, help(of: $0.definition)) }
+            steps = plan.nodes.dropFirst().filter { !workflow.isInternal($0.definition) }.flatMap { node in
+                Self.names(of: node.definition, id: node.id, help(of: node.definition), workflow)
+            }
         } else {
-            steps = workflow.nodes.indices.dropFirst().map { row in
-                (workflow.path(of: NodeIndex(row)), help(of: NodeIndex(row)))
+            let nodes = workflow.nodes.indices.dropFirst().map { NodeIndex($0) }
+            steps = nodes.filter { !workflow.isInternal($0) }.flatMap {
+                Self.names(of: $0, id: workflow.path(of: $0), help(of: $0), workflow)
             }
         }
+    }
+
+    /// The id, and where it is not that of an instance the aliases.
+    private static func names(
+        of node: NodeIndex, id: String, _ help: String, _ workflow: Workflow
+    ) -> [(id: String, help: String)] {
+        let aliases = workflow.settings(of: node)?.aliases ?? []
+        guard !aliases.isEmpty, id.hasSuffix(workflow[node].id) else { return [(id, help)] }
+        let group = id.dropLast(workflow[node].id.count)
+        return [(id, help)] + aliases.map { (group + $0.name, help.isEmpty ? "the same as \(id)" : help) }
     }
 }
 

@@ -13,7 +13,7 @@ internal import Workflow
 struct WorkflowChoice: Sendable, Equatable {
     /// `-` is standard input.
     let file: String
-    let steps: [String]
+    private(set) var steps: [String]
     /// True if the command line names the file.
     let isNamed: Bool
     /// True if the workflow may use files outside of its folder.
@@ -77,11 +77,22 @@ struct WorkflowChoice: Sendable, Equatable {
 
     /// True if the file has such a step or group, not in another one, whatever else may be wrong with it.
     private func hasStep(_ name: String) -> Bool {
-        let (source, error) = SourceFile.read(file)
         // Most files do not even have the word.
-        guard error == nil, source.bytes.withUnsafeBufferPointer({ $0.hasWord(name) }) else { return false }
-        let workflow = WorkflowDecoder.read(source, files: UsedFiles.of(file, allowsOutside: allowsOutside)).workflow
-        return workflow?.nodes.indices.dropFirst().contains { workflow?.path(of: NodeIndex($0)) == name } ?? false
+        let workflow = Self.workflow(of: file, having: name, allowsOutside)
+        return workflow.map { $0.hasMember(named: $0.withoutAliases(name)) } ?? false
+    }
+
+    /// Returns the full id that a name of a step or group means in a file, whatever may be wrong with that; the name if
+    /// it means nothing there.
+    static func id(of name: String, in file: String) -> String {
+        workflow(of: file, having: WorkflowKey.aliases.spelling, true)?.withoutAliases(name) ?? name
+    }
+
+    /// nil for a file without the word.
+    private static func workflow(of file: String, having word: String, _ allowsOutside: Bool) -> Workflow? {
+        let (source, error) = SourceFile.read(file)
+        guard error == nil, source.bytes.withUnsafeBufferPointer({ $0.hasWord(word) }) else { return nil }
+        return WorkflowDecoder.read(source, files: UsedFiles.of(file, allowsOutside: allowsOutside)).workflow
     }
 
     /// True if an operand names a file: by its form, or because such a file exists.
@@ -185,20 +196,28 @@ extension WorkflowChoice {
     /// Returns the plan of the whole file. Shows all findings on standard error; throws if one is an error.
     func wholePlan() throws(CommandError) -> Plan { try whole(color: .auto) { _ in .none } }
 
-    /// Returns the plan of the chosen steps, or else of those that run by default, and the given values, which `read`
-    /// makes from the workflow.
+    /// Returns the plan of the chosen steps, or else of those that run by default, the given values, which `read` makes
+    /// from the workflow, and the choice with the ids of the steps. With `mayList`, a plan without a step is no mistake
+    /// if the file has the steps listed by default.
     func plan(
-        color: ColorMode = .auto, reading read: (Workflow) -> RunValues
-    ) throws(CommandError) -> (plan: Plan, values: RunValues) {
+        color: ColorMode = .auto, mayList: Bool = false, reading read: (Workflow) -> RunValues
+    ) throws(CommandError) -> (plan: Plan, values: RunValues, choice: WorkflowChoice) {
         var values: RunValues?
         let whole = try whole(color: color) { workflow in
             let made = read(workflow)
             values = made
             return made.known
         }
-        let plan = try chosen(of: whole)
-        return (plan, values ?? read(plan.workflow))
+        var choice = self
+        let words = StepWords(steps, in: whole.workflow)
+        guard words.mistakes.isEmpty else { throw CommandError(.usage, words.mistakes) }
+        choice.steps = words.steps
+        let plan = try choice.chosen(of: whole, mayList: mayList)
+        return (plan, values ?? read(plan.workflow), choice)
     }
+
+    /// True if the file has the steps listed where the command line names none.
+    func lists(_ plan: Plan) -> Bool { steps.isEmpty && plan.workflow.defaultSteps?.isEmpty == true }
 
     private func whole(color: ColorMode, known: (Workflow) -> KnownValues) throws(CommandError) -> Plan {
         let loaded = WorkflowLoader(file, allowsOutside: allowsOutside, known: known)
@@ -207,7 +226,7 @@ extension WorkflowChoice {
         return plan
     }
 
-    private func chosen(of whole: Plan) throws(CommandError) -> Plan {
+    private func chosen(of whole: Plan, mayList: Bool) throws(CommandError) -> Plan {
         if isBareRun, whole.has(Command.run.rawValue) { Self.tellStep(named: .run) }
         let plan: Plan
         do {
@@ -215,7 +234,9 @@ extension WorkflowChoice {
         } catch {
             throw self.error(for: error)
         }
-        guard plan.hasWork || !plan.workflow.hasManual else { throw .usage(nothingToRun(of: plan.workflow)) }
+        guard plan.hasWork || !plan.workflow.hasManual || mayList && lists(plan) else {
+            throw .usage(nothingToRun(of: plan.workflow))
+        }
         return plan
     }
 

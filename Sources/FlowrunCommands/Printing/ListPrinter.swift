@@ -16,6 +16,8 @@ package struct ListPrinter {
         let node: WorkflowNode
         /// The entries of `default` that name this node or instances of it; empty if there are none.
         let defaults: [String]
+        /// The heading above it; nil for none.
+        let section: String?
 
         var isManual: Bool { node.settings?.isManual == true }
     }
@@ -27,15 +29,17 @@ package struct ListPrinter {
         let defaults = Dictionary(grouping: (workflow.defaultSteps ?? []).map(\.name)) {
             workflow.path(ofStepNamed: $0)
         }
-        rows = workflow.nodes.indices.dropFirst().map { row in
+        rows = workflow.nodes.indices.dropFirst().filter { !workflow.isInternal(NodeIndex($0)) }.map { row in
             let path = workflow.path(of: NodeIndex(row))
             let words = isFileNamed || Command(rawValue: path) == nil ? path : "flowrun run \(path)"
-            return Row(path: path, words: words, node: workflow.nodes[row], defaults: defaults[path] ?? [])
+            return Row(
+                path: path, words: words, node: workflow.nodes[row], defaults: defaults[path] ?? [],
+                section: workflow.section(of: NodeIndex(row)))
         }
     }
 
-    /// Returns the parameters, then one line per node: path, number of instances, mark of a default or manual node,
-    /// description.
+    /// Returns the parameters, then one line per node: path, number of instances, other names, mark of a default or
+    /// manual node, description. Nodes with a section follow the others, section by section.
     package func text() -> String {
         var text = ""
         if let heading = workflow.description ?? workflow.name { text += heading.asOneLine + "\n\n" }
@@ -45,13 +49,26 @@ package struct ListPrinter {
         }
         let width = min(48, rows.map(\.words.utf8.count).max() ?? 0)
         let sizeWidth = sizes.map(\.count).max() ?? 0
-        for (row, size) in zip(rows, sizes) {
+        var section: String?
+        for (row, size) in inSections(Array(zip(rows, sizes))) {
+            if row.section != section {
+                section = row.section
+                if !text.isEmpty, !text.hasSuffix("\n\n") { text += "\n" }
+                text += "\(row.section?.asOneLine ?? ""):\n"
+            }
             var line = row.words.padded(to: width)
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
             line += "  " + description(of: row)
             text += line.withoutEndSpaces + "\n" + instances(of: row)
         }
         return text
+    }
+
+    /// Returns the rows without a section, then those of each section, in the order of the first of each.
+    private func inSections(_ rows: [(Row, String)]) -> [(Row, String)] {
+        var sections: [String?] = [nil]
+        for (row, _) in rows where !sections.contains(row.section) { sections.append(row.section) }
+        return sections.count == 1 ? rows : sections.flatMap { section in rows.filter { $0.0.section == section } }
     }
 
     /// Returns the names of instances with the values that they abbreviate; empty if none does.
@@ -70,7 +87,10 @@ package struct ListPrinter {
         let text =
             (node.settings?.description ?? node.settings?.name)?.asOneLine
             ?? (node.hook != nil ? "(hook)" : node.isGroup ? "(group)" : node.hasCommand ? "" : "(milestone)")
-        let marks = [defaultMark(of: row), row.isManual ? "(manual)" : "", text]
+        let aliases = node.settings?.aliases.map(\.name).joined(separator: ", ") ?? ""
+        let marks = [
+            aliases.isEmpty ? "" : "(or \(aliases))", defaultMark(of: row), row.isManual ? "(manual)" : "", text,
+        ]
         return marks.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
@@ -116,6 +136,8 @@ package struct ListPrinter {
                             json.field("kind", node.hook != nil ? "hook" : node.isGroup ? "group" : "step")
                             json.field("name", node.settings?.name)
                             json.field("description", node.settings?.description)
+                            json.field("aliases", node.settings?.aliases.map(\.name) ?? [])
+                            json.field("section", row.section)
                             let fanOut = node.settings?.fanOut
                             json.field("default", !row.defaults.isEmpty)
                             json.field("manual", row.isManual)
@@ -148,6 +170,18 @@ package struct ListPrinter {
             json.field("pattern", parameter.pattern?.text)
             json.field("description", parameter.description)
         }
+    }
+}
+
+extension Workflow {
+    /// The `section` of a step or group, or that of the nearest enclosing group. O(depth).
+    fileprivate func section(of node: NodeIndex) -> String? {
+        var node = node
+        while node != .root {
+            if let section = settings(of: node)?.section { return section }
+            node = self[node].parent
+        }
+        return nil
     }
 }
 

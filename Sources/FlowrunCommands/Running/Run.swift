@@ -23,33 +23,36 @@ package struct Run {
     /// run: the process then dies of that signal.
     func callAsFunction() throws(CommandError) -> ExitStatus {
         let folder = folder(of: request.file)
-        var (plan, values) = try request.choice.plan(color: request.color) { workflow in
+        var (plan, values, choice) = try request.choice.plan(color: request.color, mayList: true) { workflow in
             RunValues(request.parameters, for: workflow, folder: folder, areOnlyShown: request.isDryRun)
         }
+        guard !choice.lists(plan) else {
+            try values.check()
+            try request.list(plan)
+            return .success
+        }
         alterPlan(&plan)
+        var chosen = request
+        chosen.choice = choice
+        chosen.options.again = request.options.again.map(plan.workflow.withoutAliases)
+        return try Run(chosen, alterPlan: alterPlan).run(plan, checking: values)
+    }
+
+    private func run(_ plan: Plan, checking values: RunValues) throws(CommandError) -> ExitStatus {
         try values.demand(by: plan)
-        if !request.options.arguments.isEmpty, !plan.takesArguments { throw .usage(Self.noTaker(of: request)) }
+        if !request.options.arguments.isEmpty, !plan.takesArguments { throw .usage(request.noTaker) }
         for id in request.options.again where !plan.has(id) {
             throw .usage("--from \(id): the run has no step or group of this id; `flowrun list` shows them")
         }
+        let folder = folder(of: request.file)
         guard !request.isDryRun else {
             try printDryRun(of: plan, with: values)
             return .success
         }
         if let path = request.logFile, let words = InputFiles(of: plan, folder: folder).words(of: path) {
-            throw Self.refusal(ofLogFile: path, words)
+            throw RunRequest.refusal(ofLogFile: path, words)
         }
         return run(plan, with: values)
-    }
-
-    private static func refusal(ofLogFile path: String, _ words: String) -> CommandError {
-        .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
-    }
-
-    private static func noTaker(of request: RunRequest) -> String {
-        let what = request.choice.steps.isEmpty ? "that is chosen" : "in \(Phrase.all(request.choice.steps))"
-        let how = "a script takes them as \"$@\", a `run` list and `with` as `${{ args }}`"
-        return "nothing \(what) takes the arguments behind `--`: \(how)"
     }
 
     private func run(_ plan: Plan, with values: RunValues) -> ExitStatus {
@@ -80,7 +83,7 @@ package struct Run {
         do throws(CommandError) {
             files = try RunFiles.enter(request, run: options.run, claims: plan)
             if let path = request.logFile, files?.owns(path) == true {
-                throw Self.refusal(ofLogFile: path, "a file of flowrun's own state")
+                throw RunRequest.refusal(ofLogFile: path, "a file of flowrun's own state")
             }
             try prepare(&options, of: plan, with: files)
             if let past = options.past { try demandInstances(of: plan, in: past) }
@@ -123,13 +126,8 @@ package struct Run {
         await logs.close()
         // If an end was requested before the log was delivered, the exit status does not report an outcome.
         if let signal = result.signal ?? (failure == nil ? nil : runner.signal) { return (.failure, signal) }
-        if failure != nil || fault != nil || journal?.failure != nil { return (.unable, nil) }
-        switch result.outcome {
-        case .success: return (.success, nil)
-        case .failure: return (.failure, nil)
-        case .runTimeout: return (.timeout, nil)
-        case .cancelled: return (.cancelled, nil)
-        }
+        let isUnable = failure != nil || fault != nil || journal?.failure != nil
+        return (isUnable ? .unable : result.outcome.exitStatus, nil)
     }
 
     /// Returns the reason why flowrun itself could not continue; nil if it could.

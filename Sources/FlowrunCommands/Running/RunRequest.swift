@@ -1,5 +1,6 @@
 internal import Basics
 internal import Glibc
+internal import Planning
 internal import Processes
 package import RunLog
 internal import Running
@@ -9,7 +10,7 @@ internal import Workflow
 /// The request of one `flowrun run`.
 package struct RunRequest: Sendable {
     /// The workflow file and the steps of it.
-    let choice: WorkflowChoice
+    var choice: WorkflowChoice
     /// The options of the runner. Values, secrets and results of past runs are added once the workflow is read.
     var options = RunOptions()
     /// In the order of the command line.
@@ -134,6 +135,27 @@ extension RunRequest {
         return "flowrun " + words.map(\.shellWord).joined(separator: " ")
     }
 
+    /// Answers a command line that names no step of a file that has them listed by default.
+    func list(_ plan: Plan) throws(CommandError) {
+        guard !isResumed else {
+            throw .usage("nothing is named that could be resumed: the file's `default` is the list of its steps")
+        }
+        let printer = ListPrinter(plan, isFileNamed: choice.isNamed)
+        try StandardStream.output.deliver(.lines(printer.text()))
+    }
+
+    /// The log file must not replace what `words` say that it is.
+    static func refusal(ofLogFile path: String, _ words: String) -> CommandError {
+        .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
+    }
+
+    /// The message if no step of the run takes the words after `--`.
+    var noTaker: String {
+        let what = choice.steps.isEmpty ? "that is chosen" : "in \(Phrase.all(choice.steps))"
+        let how = "a script takes them as \"$@\", a `run` list and `with` as `${{ args }}`"
+        return "nothing \(what) takes the arguments behind `--`: \(how)"
+    }
+
     /// The option that requires a state directory; nil if none is given.
     var optionThatNeedsState: String? {
         if let resumedRun { return "--resume=\(resumedRun)" }
@@ -142,6 +164,18 @@ extension RunRequest {
 
     /// True if standard output gets colours.
     var colorsOutput: Bool { StandardStream.output.isColored(color) }
+}
+
+extension RunOutcome {
+    /// The exit status of a run that flowrun itself could carry out.
+    var exitStatus: ExitStatus {
+        switch self {
+        case .success: .success
+        case .failure: .failure
+        case .runTimeout: .timeout
+        case .cancelled: .cancelled
+        }
+    }
 }
 
 extension Arguments {

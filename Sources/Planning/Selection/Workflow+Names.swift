@@ -1,5 +1,5 @@
 import Syntax
-import Workflow
+package import Workflow
 
 // The meaning of names of steps and groups before there are rows.
 extension Workflow {
@@ -9,6 +9,38 @@ extension Workflow {
     /// The path of the definition that a full id means, without the instances in it: `build.compile` for
     /// `build[x86_64].compile`; nil if it means nothing.
     package func path(ofStepNamed name: String) -> String? { definition(named: name).map(path) }
+
+    /// True if the command line cannot name a step or group: it, or a group around it, is `internal`. O(depth).
+    package func isInternal(_ node: NodeIndex) -> Bool {
+        guard namingKeys.contains(.internal) else { return false }
+        var node = node
+        while node != .root {
+            if settings(of: node)?.isInternal == true { return true }
+            node = nodes[node.row].parent
+        }
+        return false
+    }
+
+    /// Returns the full id that a name of the command line means, with ids in place of aliases; what means nothing is
+    /// unchanged.
+    package func withoutAliases(_ name: String) -> String {
+        guard namingKeys.contains(.aliases) else { return name }
+        var parts: [InstancePath.Part] = []
+        var group = NodeIndex.root
+        let search = EachMember(workflow: self)
+        for part in InstancePath(name).parts {
+            let aliased = members(of: group).first { settings(of: $0)?.aliases.contains { $0.name == part.id } == true }
+            guard let member = search.member(part.id, of: group) ?? aliased else { return name }
+            parts.append(InstancePath.Part(id: nodes[member.row].id, key: part.key))
+            group = member
+        }
+        return InstancePath(parts: parts).text
+    }
+
+    /// True if the command line can name such a step or group, not in another one.
+    package func hasMember(named id: String) -> Bool {
+        members(of: .root).contains { nodes[$0.row].id == id && !isInternal($0) }
+    }
 
     /// Returns the definition that a full id means; nil if it means nothing. An instance that only the run knows is
     /// assumed to exist. `scope` is the group in which the id is resolved.
@@ -82,5 +114,25 @@ private struct EachMember: MemberSearch {
 
     func hasInstance(_ key: String, of fanOut: NodeIndex) -> Bool {
         workflow.settings(of: fanOut)?.fanOut?.instances.contains { $0.key == key } == true
+    }
+}
+
+/// The words of a command line that choose what runs.
+package struct StepWords {
+    /// The full ids, in the order of the command line.
+    package let steps: [String]
+    /// One sentence for each word that must not be there.
+    package private(set) var mistakes: [String] = []
+
+    package init(_ words: [String], in workflow: Workflow) {
+        guard !workflow.namingKeys.isEmpty else {
+            steps = words
+            return
+        }
+        steps = words.map(workflow.withoutAliases)
+        for (word, step) in zip(words, steps) {
+            guard let node = workflow.definition(named: step), workflow.isInternal(node) else { continue }
+            mistakes.append("`\(word)` is internal and cannot be named; name a step that needs it")
+        }
     }
 }

@@ -73,7 +73,9 @@ extension WorkflowRunner {
     /// Ends a step or a group by its id, or the whole run for nil, as a first signal would.
     package func cancel(_ id: String?) -> CancelAnswer {
         guard let id else { return cancelAll() }
-        guard let row = plan.row(ofID: id) else { return .unknown(suggestion: suggestion(for: id)) }
+        guard let row = plan.row(ofID: id) ?? plan.row(ofID: plan.workflow.withoutAliases(id)) else {
+            return .unknown(suggestion: suggestion(for: id))
+        }
         if let outcome = outcome(of: row) { return .hasEnded(outcome) }
         // A hook goes on when everything is cancelled, and can still be cancelled by its own id.
         guard !control.isStopping || plan.isInHook(row), !state.hasRequest(around: row) else {

@@ -47,7 +47,9 @@ extension WorkflowDecoder {
         if document.hasExpressions, let computed = computedSetting(key, entry, in: place) { return computed.map { $0 } }
         return switch key.definition.type(in: place) {
         case .text: text(entry)
+        case .aliases: Self.unlessEmpty(aliases(entry))
         case .flag where key == .interactive: bool(entry) == true ? entry.key.range : nil
+        case .flag where key == .internal: isInternal(entry)
         case .flag: bool(entry) == true ? true : nil
         case .requirements: Self.unlessEmpty(requirements(entry, in: place))
         case .question: question(entry)
@@ -383,4 +385,40 @@ extension WorkflowDecoder {
         (.stdin, "reads the terminal"), (.streams, "writes to the terminal"), (.log, "writes to the terminal"),
         (.detach, "ends before others have the terminal"),
     ]
+}
+
+// Names on the command line.
+extension WorkflowDecoder {
+    /// `aliases`: other names for the id.
+    mutating func aliases(_ entry: MappingReader.Entry) -> [StepReference] {
+        namingKeys.insert(.aliases)
+        return items(entry, expected: "a list of names", mayBeAlone: false).compactMap { node in
+            checkName(node, of: "a step") ? StepReference(name: node.text, range: node.range) : nil
+        }
+    }
+
+    /// `internal`: true, or nothing.
+    mutating func isInternal(_ entry: MappingReader.Entry) -> Bool? {
+        guard bool(entry) == true else { return nil }
+        namingKeys.insert(.internal)
+        return true
+    }
+
+    /// Reports an alias that is also the id or an alias of a member of the same group. O(members).
+    mutating func checkAliases(in group: NodeIndex) {
+        var places: [String: SourceRange] = [:]
+        var row = group.row + 1
+        var aliases: [StepReference] = []
+        while row < nodes.count {
+            places[nodes[row].id] = nodes[row].range
+            aliases += nodes[row].settings?.aliases ?? []
+            row = Int(nodes[row].subtreeEnd)
+        }
+        for alias in aliases {
+            guard let other = places.updateValue(alias.range, forKey: alias.name) else { continue }
+            report(
+                .invalidID, "the alias `\(alias.name)` is already a name in this group", at: alias.range,
+                notes: [.init("it is given here", at: other)], fix: .init("choose another alias, or remove it"))
+        }
+    }
 }

@@ -22,6 +22,7 @@ extension WorkflowDecoder {
         }
         if group == .root { reserveNodes(nodes.count + value.count) }
         for (key, value) in value.entries { decodeMember(key, value, of: group) }
+        if namingKeys.contains(.aliases) { checkAliases(in: group) }
     }
 
     /// Only at the top: reserving again for each group would copy all rows each time.
@@ -99,7 +100,9 @@ extension WorkflowDecoder {
             fix: .init("add `run:` with a command, or remove `\(stray.spelling)`"))
     }
 
-    private static let milestoneKeys: KeySet = [.name, .description, .manual, .needs, .if]
+    private static let milestoneKeys: KeySet = [
+        .name, .description, .aliases, .section, .manual, .internal, .needs, .if,
+    ]
 
     private mutating func reportNoMember(_ key: YAMLNode, _ value: YAMLNode) {
         guard value.kind != .invalid else { return }

@@ -12,6 +12,7 @@ package struct WorkflowDecoder {
     var nodes: [WorkflowNode] = []
     var needs: [Need] = []
     var uses: [Use] = []
+    var namingKeys = KeySet()
     /// Of all files.
     var runSecrets: [Secret] = []
     var runPools: [Pool] = []
@@ -89,6 +90,7 @@ package struct WorkflowDecoder {
         (workflow.nodes, workflow.needs, workflow.uses) = (nodes, needs, uses)
         (workflow.secrets, workflow.pools) = (runSecrets, runPools)
         workflow.hasComputedSettings = hasComputedSettings
+        workflow.namingKeys = namingKeys
         return workflow
     }
 
@@ -144,21 +146,17 @@ package struct WorkflowDecoder {
         reportUnusedTemplates()
     }
 
-    /// `default`: the steps and groups that run when none is named; nil if the file has no valid `default`.
+    /// `default`: the steps and groups that run when none is named, empty if the steps are listed then; nil if the file
+    /// has no valid `default`.
     mutating func defaultSteps(_ entry: MappingReader.Entry?) -> [StepReference]? {
         guard let entry else { return nil }
-        let expected = "a list of ids"
+        let expected = "a list of ids, or `list`"
         if entry.value.kind == .mapping, entry.value.count > 0 {
             reportType(
                 entry, expected: expected, fix: replacing(entry.key, by: "defaults", "did you mean `defaults`?"))
             return nil
         }
-        if entry.value.kind == .sequence, entry.value.count == 0 {
-            report(
-                .emptyList, "`default` is empty", at: entry.value,
-                fix: .init("name what runs, or remove the key so that everything does"))
-            return nil
-        }
+        if entry.value.isText("list") || entry.value.kind == .sequence && entry.value.count == 0 { return [] }
         let steps = items(entry, expected: expected, mayBeAlone: false).map {
             StepReference(name: $0.text, range: $0.range)
         }

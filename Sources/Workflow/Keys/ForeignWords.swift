@@ -115,9 +115,8 @@ enum ForeignWords {
             return .advice("put steps that always run under `finally`, those for a failure under `on-failure`")
         case "os": return .key(.platforms)
         case "silent", "quiet": return .setting(.log, "quiet")
-        case "hidden", "internal", "private": return .key(.manual)
-        case "aliases", "alias":
-            return .advice("add a step with the other name that only needs this one")
+        case "hidden", "private": return .key(.internal)
+        case "alias": return .key(.aliases)
         case "default-goal", "default_goal", "defaultGoal": return .key(.default)
         case "id" where place == .step || place == .group:
             return .advice("remove it: the step's key is its id")

@@ -106,7 +106,8 @@ package struct KeyPlaces: OptionSet, Sendable {
 /// schema.
 package enum KeyType: String, CaseIterable, Sendable {
     // Of keys.
-    case version, text, stepIDs, flag, needs, condition, requirements, question, bodyName, arguments, params, vars
+    case version, text, aliases, stepIDs, flag, needs, condition, requirements, question, bodyName, arguments, params,
+        vars
     case secrets, secretUses, run, environment, envPolicy, dotenv, defaults, shell, folder, scalar, streams, log
     case groupOutputs, stepOutputs, size, duration, grace, signal, retry, pools, poolRequests, mutexes, platforms
     case matrix, items, variable, label, wholeNumber, failFast, order, undoes, templates, steps, hook

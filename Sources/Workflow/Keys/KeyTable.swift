@@ -3,7 +3,8 @@
 /// `definition` is the table of keys. Everything else is derived from it or compared with it by a test: the keys that
 /// the decoder reads in each place, the keys that a group hands down, the JSON schema, the manual page.
 package enum WorkflowKey: UInt8, CaseIterable, Sendable {
-    case version, name, description, `default`, manual, needs, `if`, require, confirm, uses, with, params, vars, secrets
+    case version, name, description, aliases, section, `default`, manual, `internal`, needs, `if`, require, confirm
+    case uses, with, params, vars, secrets
     case run, env, envPolicy, dotenv, defaults, shell, workingDirectory, stdin, streams, detach, interactive, log
     case outputs, outputLimit, timeout, grace, killSignal, retry, continueOnError, pools, pool, mutex, platforms
     case matrix, forEach, `as`, label, maxItems, maxParallel, failFast, order, undoes, templates, steps, onFailure
@@ -20,12 +21,20 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 atTop: "The name of the workflow in the log.")
         case .description:
             .init("description", in: [.top, .member, .template], .text, "Its purpose; shown by `flowrun list`.")
+        case .aliases:
+            .init(
+                "aliases", in: .member, .aliases,
+                "Other names for the id on the command line. `needs`, `default` and expressions use the id.")
+        case .section:
+            .init(
+                "section", in: .member, .text,
+                "The heading under which `flowrun list` shows this, with the members that have none of their own.")
         case .default:
             .init(
                 "default", in: .top, .stepIDs,
                 """
-                The steps and groups that run if the command line names none: ids, as on the command line. Without \
-                it everything runs that is not `manual`.
+                The steps and groups that run if the command line names none: ids, as on the command line. `list` \
+                or an empty list: none, and the steps are listed. Without it everything runs that is not `manual`.
                 """)
         case .manual:
             .init(
@@ -33,6 +42,13 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """
                 If true, this runs only when it is named on the command line or by `default`, or something that runs \
                 needs it.
+                """)
+        case .internal:
+            .init(
+                "internal", in: .member, .flag,
+                """
+                If true, this and its members are not listed and cannot be named on the command line. They run like \
+                all others.
                 """)
         case .needs:
             .init(

@@ -118,6 +118,12 @@ package final class Settings: Sendable {
     package var log: LogView? { self[.log] }
     /// True if a step or group runs only when it is named, or when something that is chosen needs it.
     package var isManual: Bool { keys.contains(.manual) }
+    /// True if neither this nor anything in it can be named on the command line.
+    package var isInternal: Bool { keys.contains(.internal) }
+    /// Other names for the id on the command line, in file order.
+    package var aliases: [StepReference] { self[.aliases] ?? [] }
+    /// The heading in the list of steps; nil for that of the enclosing group.
+    package var section: String? { self[.section] }
     /// If they say that the step has the terminal for itself, `mutexes` has `MutexRequest.terminal`.
     package var attributes: ProcessAttributes {
         var attributes = ProcessAttributes()

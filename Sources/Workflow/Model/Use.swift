@@ -39,7 +39,7 @@ package struct Use: Sendable {
     package var arguments: [Argument] = []
     /// Only for a file.
     package var defaults: Settings?
-    /// Only for a file: the steps that run when the group runs, in file order; nil for all.
+    /// Only for a file: the steps that run when the group runs, in file order, empty for none; nil for all.
     package var defaultSteps: [StepReference]?
     /// The keys of the body that are evaluated inside: `env`, `dotenv`, `working-directory`, `env-policy`, `log`,
     /// `require`.

@@ -12,7 +12,8 @@ package struct Workflow: Sendable {
     package var description: String?
     /// The settings of every step that does not set them itself.
     package var defaults: Settings?
-    /// The steps and groups that run when none is named, in file order; nil for all.
+    /// The steps and groups that run when none is named, in file order; empty if the steps are listed then, nil for
+    /// all.
     package var defaultSteps: [StepReference]?
     /// In file order, as are the next two.
     package var parameters: [Parameter] = []
@@ -28,6 +29,9 @@ package struct Workflow: Sendable {
     package var uses: [Use] = []
     /// True if a key of some row or of `defaults` has a value that is still to be computed.
     package var hasComputedSettings = false
+    /// Those of `aliases` and `internal` that some step or group has: without them, names are looked for in no other
+    /// way.
+    package var namingKeys = KeySet()
 
     package init(
         file: SourceFile, name: String? = nil, description: String? = nil, defaults: Settings? = nil,
