@@ -1,4 +1,5 @@
-# The ways in: build, demo, test, alone, schema, proof, torture, interface, count, bench, install. SwiftPM builds.
+# The ways in: build, demo, test, alone, schema, proof, torture, interface, count, bench, install, uninstall. SwiftPM
+# builds.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -35,7 +36,7 @@ COMPLETIONS := .build/completions
 SHARE := $(DESTDIR)$(PREFIX)/share
 DOC := $(SHARE)/doc/flowrun
 
-.PHONY: build demo test alone schema proof torture interface count bench install clean
+.PHONY: build demo test alone schema proof torture interface count bench install uninstall clean
 
 build:
 	@.ci/setup
@@ -132,20 +133,31 @@ bench: build
 $(BINARY):
 	$(MAKE) build
 
+PROGRAM := $(DESTDIR)$(PREFIX)/bin/flowrun
+PAGES := $(SHARE)/man/man1/flowrun.1 $(SHARE)/man/man5/flowrun-workflow.5
+BASH_COMPLETION := $(SHARE)/bash-completion/completions/flowrun
+ZSH_COMPLETION := $(SHARE)/zsh/site-functions/_flowrun
+FISH_COMPLETION := $(SHARE)/fish/vendor_completions.d/flowrun.fish
+
+# Without symbols (-s): they are two thirds of the file, and only a debugger reads them, which has the one in .build.
 install: $(BINARY)
-	install -Dm755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/flowrun
-	install -Dm644 man/flowrun.1 $(SHARE)/man/man1/flowrun.1
-	install -Dm644 man/flowrun-workflow.5 $(SHARE)/man/man5/flowrun-workflow.5
+	install -Dsm755 $(BINARY) $(PROGRAM)
+	for page in $(PAGES); do install -Dm644 man/$${page##*/} $$page || exit 1; done
 	mkdir -p $(COMPLETIONS)
 	for shell in bash zsh fish; do \
 	    $(BINARY) completion $$shell > $(COMPLETIONS)/$$shell || exit 1; \
 	done
-	install -Dm644 $(COMPLETIONS)/bash $(SHARE)/bash-completion/completions/flowrun
-	install -Dm644 $(COMPLETIONS)/zsh $(SHARE)/zsh/site-functions/_flowrun
-	install -Dm644 $(COMPLETIONS)/fish $(SHARE)/fish/vendor_completions.d/flowrun.fish
-	install -Dm644 -t $(DOC) README.md CHANGELOG.md LICENSE
+	install -Dm644 $(COMPLETIONS)/bash $(BASH_COMPLETION)
+	install -Dm644 $(COMPLETIONS)/zsh $(ZSH_COMPLETION)
+	install -Dm644 $(COMPLETIONS)/fish $(FISH_COMPLETION)
+	install -Dm644 -t $(DOC) README.md CHANGELOG.md LICENSE Sources/FlowrunCommands/Flowrun.docc/ComingFrom.md
 	find schema -name '*.json' -exec install -Dm644 {} $(DOC)/{} \;
 	find examples \( -path '*/build' -o -name .build -o -name .flowrun \) -prune -o -type f -exec install -Dm644 {} $(DOC)/{} \;
+
+# Everything that `install` with the same PREFIX and DESTDIR has put there; the folders that others use as well stay.
+uninstall:
+	rm -f $(PROGRAM) $(PAGES) $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
+	rm -rf $(DOC)
 
 clean:
 	$(SWIFT) package clean

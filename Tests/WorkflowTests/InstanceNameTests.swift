@@ -32,10 +32,14 @@ struct `The names of copies` {
         ("for-each: [a, b]\nlabel: 'job-${{ item }}'", ["job-a", "job-b"]),
         ("matrix: { os: [linux], cc: [gcc, clang] }\nlabel: ${{ cc }}", ["gcc", "clang"]),
         ("matrix: { os: [linux], cc: [gcc, clang] }\nlabel: ${{ os }}", ["0", "1"]),
-        ("for-each: [a, b]\nlabel: 'the ${{ item }}'", ["0", "1"]),
-        ("for-each: [a, 'b c']\nlabel: '${{ item }}-x'", ["a-x", "1"]),
+        ("for-each: [a, b]\nlabel: 'the ${{ item }}'", ["the a", "the b"]),
+        ("for-each: [a, 'b c']\nlabel: '${{ item }}-x'", ["a-x", "b c-x"]),
+        ("for-each: [a, ' b']\nlabel: '${{ item }}'", ["a", "1"]),
+        ("for-each: [a, b]\nlabel: '${{ item }} '", ["0", "1"]),
+        ("for-each: [a, 'b,c']\nlabel: 'the ${{ item }}'", ["the a", "1"]),
+        ("for-each: [a, \"b\\tc\"]\nlabel: 'the ${{ item }}'", ["the a", "1"]),
     ])
-    func `are what label says, by the same rules`(fanOut: String, names: [String]) {
+    func `are what label says, which may have blanks inside`(fanOut: String, names: [String]) {
         #expect(keys(fanOut) == names)
     }
 

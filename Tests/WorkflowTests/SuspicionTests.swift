@@ -35,6 +35,16 @@ struct `What runs and is hardly meant is a warning` {
             "FR0219? `${HOME}` is not expanded in `env`, whose values are taken as they are",
             "env: { A: \"${{ env.HOME ?? '' }}/a\" }\n    run: x"
         ),
+        (
+            "env: { X: 1️⃣$CI_COMMIT }\nrun: x",
+            "FR0219? `$CI_COMMIT` is not expanded in `env`, whose values are taken as they are",
+            "env: { X: \"${{ env.CI_COMMIT ?? '' }}\" }\n    run: x"
+        ),
+        (
+            "env: { IMAGE: 'app:1️⃣${CI_TAG}' }\nrun: x",
+            "FR0219? `${CI_TAG}` is not expanded in `env`, whose values are taken as they are",
+            "env: { IMAGE: \"app:${{ env.CI_TAG ?? '' }}\" }\n    run: x"
+        ),
     ])
     func `with a fix that a machine can make`(lines: String, finding: String, fixed: String) {
         let checked = checkStep(lines)
@@ -74,6 +84,7 @@ struct `What runs and is hardly meant is a warning` {
         "run: echo \"v=1\" >> \"$FLOWRUN_OUTPUT\"\noutputs: { v: string }",
         "run: echo x >> ${FLOWRUN_OUTPUT:-/dev/null}", "run: |\n  # $FLOWRUN_OUTPUT\n  x",
         "run: x\nenv: { A: a$, B: ^x$, C: $foo, D: a~b, E: $$PATH, F: ~x, G: 5$ }",
+        "run: x\nenv: { A: '^$X*', B: echo $CI, C: '$CI;', D: $X, E: $$CI }",
         "run: x\nenv: { GIT_SSH_COMMAND: \"ssh -i $HOME/.ssh/key\" }",
         "run: x\nenv: { A: \"${{ env.HOME ?? '' }}\", B: }".replacing(", B: }", with: " }"),
     ])

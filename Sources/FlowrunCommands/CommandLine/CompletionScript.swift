@@ -17,15 +17,15 @@ enum CompletionScript: String, CaseIterable {
                 kind=${answer[0]-}
                 COMPREPLY=("${answer[@]:1}")
                 case $kind in
-                    files) mapfile -t paths < <(compgen -f -- "$2") ;;
-                    folders) mapfile -t paths < <(compgen -d -- "$2") ;;
+                    files | "") mapfile -t paths < <(compgen -f -- "$2" | grep -vE '(^|/)\.flowrun$') ;;
+                    folders) mapfile -t paths < <(compgen -d -- "$2" | grep -vE '(^|/)\.flowrun$') ;;
                     prefixes) compopt -o nospace 2>/dev/null ;;
                 esac
-                # A step that is called like a folder must not become its path.
+                # flowrun's own state is not offered. A step that is called like a folder must not become its path.
                 if ((${#COMPREPLY[@]} == 0)); then compopt -o filenames 2>/dev/null; fi
                 COMPREPLY+=("${paths[@]}")
             }
-            complete -o default -F _flowrun flowrun
+            complete -F _flowrun flowrun
 
             """#
         case .zsh:
@@ -45,11 +45,11 @@ enum CompletionScript: String, CaseIterable {
                     files)
                         (( $#answer )) && _describe flowrun answer
                         compset -P '--*='
-                        _files
+                        _files -F .flowrun
                         ;;
                     folders)
                         compset -P '--*='
-                        _files -/
+                        _files -/ -F .flowrun
                         ;;
                 esac
             }
@@ -67,11 +67,13 @@ enum CompletionScript: String, CaseIterable {
                 printf '%s\n' $answer[2..-1]
                 set -l option (string match -r -- '^--[^=]*=' "$current")
                 set -l path (string replace -r -- '^--[^=]*=' '' "$current")
+                # flowrun's own state is not offered.
+                set -l state '(^|/)\.flowrun/?(\t|$)'
                 switch $answer[1]
                     case files
-                        printf '%s\n' "$option"(__fish_complete_path "$path")
+                        printf '%s\n' "$option"(__fish_complete_path "$path" | string match -rv -- $state)
                     case folders
-                        printf '%s\n' "$option"(__fish_complete_directories "$path")
+                        printf '%s\n' "$option"(__fish_complete_directories "$path" | string match -rv -- $state)
                 end
             end
             complete -c flowrun -f -a '(__flowrun_complete)'

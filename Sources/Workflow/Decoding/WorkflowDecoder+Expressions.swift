@@ -283,7 +283,9 @@ extension WorkflowDecoder {
                 found.append((part, "params.\(name)"))
             } else if name == "PWD" {
                 found.append((part, nil))
-            } else if name == variable || Self.wellKnown.contains(name) {
+            } else if name == variable || Self.wellKnown.contains(name)
+                || Self.isVariable(name, ofWord: text.bytes)
+            {
                 found.append((part, "env.\(name) ?? ''"))
             }
         }
@@ -296,6 +298,13 @@ extension WorkflowDecoder {
     }
 
     private func expanding(
+    /// True if the name is written as those of the environment are, and the value is a single word: anything else may
+    /// be a command or a pattern.
+    private static func isVariable(_ name: String, ofWord value: [UInt8]) -> Bool {
+        let isUpper = name.utf8.count > 1 && !name.utf8.contains { (0x61...0x7A).contains($0) }
+        return isUpper && value.allSatisfy { !" \t\n\"';|&()<>*?^".utf8.contains($0) }
+    }
+
         _ parts: [(part: Range<Int>, meant: String?)], in text: ExpressionText, of value: YAMLNode, _ variable: String
     ) -> Diagnostic.Fix {
         guard parts.allSatisfy({ $0.meant != nil }) else {

@@ -152,7 +152,9 @@ extension FanOut {
             let values = try name(variables, axisCount: axisCount, label: label)
             return isHidden(values.joined(separator: ",")) ? nil : values
         }
-        return zip(InstanceNames.keys(names), combinations).map { Instance(key: $0, variables: $1) }
+        return zip(InstanceNames.keys(names, areLabels: label != nil), combinations).map {
+            Instance(key: $0, variables: $1)
+        }
     }
 
     private static func name(
@@ -196,22 +198,28 @@ struct InstanceNames {
     /// The largest length of a value that serves as a name, in characters.
     static let lengthLimit = 64
 
-    /// `names` are the values of each instance; nil for one that must not be shown.
-    static func keys(_ names: [[String]?]) -> [String] {
+    /// `names` are the values of each instance; nil for one that must not be shown. A label may have blanks inside,
+    /// because it is written to be read.
+    static func keys(_ names: [[String]?], areLabels: Bool = false) -> [String] {
         let keys = names.enumerated().map { index, values in
-            guard let values, !values.isEmpty, values.allSatisfy(isShown) else { return String(index) }
+            guard let values, !values.isEmpty, values.allSatisfy({ isShown($0, mayHaveBlanks: areLabels) }) else {
+                return String(index)
+            }
             return values.joined(separator: ",")
         }
         return Set(keys).count == keys.count ? keys : keys.indices.map(String.init)
     }
 
     /// True if a value is shown as it is: printable, without blank, bracket, comma, quote or backslash, not too long.
-    static func isShown(_ text: String) -> Bool {
+    static func isShown(_ text: String, mayHaveBlanks: Bool = false) -> Bool {
         guard !text.isEmpty, text.utf8.count <= 4 * lengthLimit, text.unicodeScalars.count <= lengthLimit else {
             return false
         }
+        let blank = UInt8(ascii: " ")
+        guard text.utf8.first != blank, text.utf8.last != blank else { return false }
+        let first: UInt32 = mayHaveBlanks ? 0x20 : 0x21
         return text.unicodeScalars.allSatisfy { scalar in
-            if scalar.isASCII { return scalar.value > 0x20 && scalar.value < 0x7F && !refused.contains(scalar) }
+            if scalar.isASCII { return scalar.value >= first && scalar.value < 0x7F && !refused.contains(scalar) }
             switch scalar.properties.generalCategory {
             case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator,
                 .spaceSeparator:
