@@ -72,6 +72,51 @@ import Testing
         #expect(candidates(file, "--param=dry=") == ["--param=dry=true", "--param=dry=false"])
     }
 
+    @Test func `aliases are names too, and what is internal is none`() throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              build: { aliases: [make, mk], run: x }
+              g: { aliases: [group], steps: { s: { aliases: [z], matrix: { o: [a] }, run: x } } }
+              helper: { internal: true, aliases: [h], run: x }
+              inner: { internal: true, steps: { part: { run: x } } }
+            """)
+        let file = test.path("workflow.yml")
+        #expect(candidates(file, "") == ["build", "make", "mk", "g", "group", "g.s", "g.z", "g.s[a]"])
+        #expect(CompletionAnswer([file, "mk"]).candidates.first?.help == "the same as build")
+    }
+
+    @Test func `behind a step with parameters are their values, then steps again`() throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { mode: { type: enum, values: [fast, full], default: fast } }
+            steps:
+              deploy:
+                aliases: [d]
+                params:
+                  stage: { type: enum, values: [prod, test], required: true, description: where to }
+                  dry: { type: bool }
+                  file: { type: path, default: . }
+                run: x
+              other: { run: x }
+            """)
+        let file = test.path("workflow.yml")
+        #expect(candidates(file, "deploy", "") == ["prod", "test", "stage=", "dry=", "file="])
+        #expect(kind(file, "deploy", "") == .prefixes)
+        #expect(candidates(file, "d", "prod", "") == ["true", "false", "dry=", "file="])
+        #expect(candidates(file, "d", "stage=t") == ["stage=test"])
+        #expect(candidates("run", file, "d", "dry=true", "") == ["prod", "test", "stage=", "file="])
+        #expect(kind(file, "d", "prod", "true", "") == .files)
+        #expect(kind(file, "d", "file=") == .files)
+        #expect(candidates(file, "d", "prod", "true", ".", "") == ["deploy", "d", "other"])
+        #expect(candidates("why", "--file", file, "") == ["deploy", "d", "other"])
+        #expect(candidates(file, "--param", "") == ["mode=", "deploy.stage=", "deploy.dry=", "deploy.file="])
+        #expect(candidates(file, "--param", "deploy.stage=p") == ["deploy.stage=prod"])
+        #expect(CompletionAnswer([file, "deploy", "st"]).candidates.first?.help == "where to")
+    }
+
     @Test func `a file with mistakes has the names that are in it, and what is no workflow has none`() throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { needs: [x], run: y }, g: { steps: { b: { rum: z } } } }\n", files: ["text": "["])

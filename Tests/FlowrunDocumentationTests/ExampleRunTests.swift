@@ -19,9 +19,11 @@ import Testing
         list.expect(exit: 0)
         #expect(list.stdout.hasPrefix("Commands for people\n\nDevelopment:\nbuild  (or b, make) Compile everything\n"))
         #expect(!list.stdout.contains("tools"))
-        let result = try await test.run("-f", "examples/commands.yml", "t", "--log", "json")
+        let result = try await test.run(
+            "-f", "examples/commands.yml", "t", "greet", "name=Ann", "times=2", "--log", "json")
         result.expect(exit: 0)
         #expect(try result.log().output(of: "test") == "tested\n")
+        #expect(try result.log().output(of: "greet") == "hello, Ann\nhello, Ann\n")
     }
 
     /// Runs an example and holds its log against the rules of every log.

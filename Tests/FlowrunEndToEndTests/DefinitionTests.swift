@@ -4,8 +4,8 @@ import Workflow
 
 /// Each key of a step, changed between a run and its resume.
 struct DefinitionTests {
-    /// The first needs a terminal, the second a hook.
-    private static let keys = KeyPlace.step.keys.filter { ![.interactive, .undoes].contains($0) }
+    /// The first needs a terminal, the second a hook, and the third keeps the step from being named.
+    private static let keys = KeyPlace.step.keys.filter { ![.interactive, .undoes, .internal].contains($0) }
 
     @Test(arguments: keys)
     func `a step whose key says something else runs again if the table of keys says so`(key: WorkflowKey) async throws {
@@ -43,6 +43,8 @@ struct DefinitionTests {
     private static func values(of key: WorkflowKey) -> (String, String)? {
         switch key.definition.type(in: .step) {
         case .text, .question, .scalar, .label: ("one", "two")
+        case .aliases: ("[n]", "[m]")
+        case .params: ("{ p: { type: bool } }", "{ p: { type: bool, default: true } }")
         case .variable: ("i", "j")
         case .flag: ("false", "true")
         case .needs: ("[y]", "[z]")

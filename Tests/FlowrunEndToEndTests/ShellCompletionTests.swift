@@ -32,6 +32,11 @@ struct ShellCompletionTests {
             version: 1
             params: { mode: { type: enum, values: [fast, full], default: fast } }
             steps:
+              deploy:
+                aliases: [ship]
+                params: { stage: { type: enum, values: [production, testing], required: true } }
+                run: x
+              hidden: { internal: true, run: x }
             \(steps.joined(separator: "\n"))
 
             """
@@ -60,6 +65,16 @@ struct ShellCompletionTests {
             (0...9).allSatisfy { digit in screen.lines.contains { $0.contains("step-019\(digit)-linux") } }
         }
         #expect(!terminal.screen.lines.contains { $0.contains("step-0200") })
+        terminal.type("\u{15}flowrun shi\t")
+        try await terminal.wait(forText: "flowrun ship")
+        terminal.type("\u{15}flowrun ship pro\t")
+        try await terminal.wait(forText: "flowrun ship production")
+        terminal.type("\u{15}flowrun deploy sta\t")
+        try await terminal.wait(forText: "flowrun deploy stage=")
+        terminal.type("te\t")
+        try await terminal.wait(forText: "flowrun deploy stage=testing")
+        terminal.type("\u{15}flowrun --param deploy.s\t")
+        try await terminal.wait(forText: "flowrun --param deploy.stage=")
         terminal.close()
     }
 

@@ -124,3 +124,50 @@ struct `Names on the command line` {
         #expect(checked.summary == ["1️⃣ FR0201 `aliases` is not a key of the workflow"])
     }
 }
+
+/// `params` of a step.
+struct `A step has parameters of its own` {
+    @Test func `which are declared as those of the workflow are`() throws {
+        let checked = checkStep("params: { name: { default: World }, n: { type: int, required: true } }\nrun: x")
+        #expect(checked.summary == [])
+        #expect(checked.node("a")?.settings?.parameters.map(\.name) == ["name", "n"])
+        #expect(checked.node("a")?.settings?.parameters.map(\.isRequired) == [false, true])
+        #expect(checked.workflow?.namingKeys == [.params])
+    }
+
+    @Test func `whose names are no other variable of the step`() {
+        let checked = Checked(
+            """
+            version: 1
+            params: { top: {} }
+            secrets: { KEY: { env: KEY } }
+            templates:
+              t: { params: { x: {} }, steps: { s: { params: { 1️⃣x: {}, 2️⃣top: {}, y: {} }, run: x } } }
+            steps:
+              a: { params: { 3️⃣top: {}, 4️⃣KEY: {}, 5️⃣item: {}, y: {} }, for-each: [1], run: x }
+              b: { params: { y: {} }, run: x }
+              g: { uses: t, with: { x: 1 } }
+            """)
+        let outer = "is a parameter of the step and of all around it"
+        #expect(
+            checked.summary == [
+                "1️⃣ FR0209 `x` \(outer)", "2️⃣ FR0209 `top` \(outer)", "3️⃣ FR0209 `top` \(outer)",
+                "4️⃣ FR0209 `KEY` is a secret and a parameter",
+                "5️⃣ FR0209 `item` is a parameter and the variable of the fan-out",
+            ])
+    }
+
+    @Test(arguments: [
+        ("params: 1️⃣[a]\nrun: x", "FR0205 `params` takes a mapping of names to `{ type, default, … }`, found a list"),
+        ("params: { 1️⃣a-b: {} }\nrun: x", "FR0211 `a-b` cannot name a variable"),
+        ("needs: [b]\n1️⃣params: { a: {} }", "FR0204 `a` has no `run`, and without one `params` has no effect"),
+        ("1️⃣params: { a: {} }\nsteps: { b: { run: x } }", "FR0201 `params` is not a key of a group"),
+        (
+            "params: { a: {} }\nrun: echo 1️⃣${{ params.a }}",
+            "FR0210 `${{` in a script: flowrun never puts a value into code"
+        ),
+    ])
+    func `and are refused elsewhere`(lines: String, finding: String) {
+        #expect(checkStep(lines).summary == ["1️⃣ " + finding])
+    }
+}

@@ -73,7 +73,7 @@ package final class Option: Sendable {
         Option(
             .param, nil, "--param", .required("NAME=VALUE", .parameters), isRepeatable: true,
             [.run, .plan, .graph, .show],
-            "Set a parameter of the workflow."),
+            "Set a parameter of the workflow, or with STEP.NAME of a step."),
         Option(
             .env, nil, "--env", .required("NAME=VALUE"), isRepeatable: true, [.run],
             "Set a variable of every step's environment; wins over the file."),

@@ -121,7 +121,9 @@ enum WorkflowCommands {
     /// Returns the plan of a run with these arguments, and the values of parameters known so far; none is required.
     private static func chosenPlan(_ arguments: Arguments) throws(CommandError) -> (plan: Plan, known: KnownValues) {
         let given = try arguments.parameters()
-        let (plan, values, _) = try WorkflowChoice(arguments).plan { RunValues(given, for: $0, readsSecrets: false) }
+        let (plan, values, _) = try WorkflowChoice(arguments).plan(given: given) {
+            RunValues($1, for: $0, readsSecrets: false)
+        }
         try values.check()
         return (plan, values.known)
     }

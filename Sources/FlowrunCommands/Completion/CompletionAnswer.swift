@@ -123,36 +123,52 @@ struct CompletionAnswer {
         case .nothing: break
         case .files: kind = .files
         case .workflow:
-            if arguments.command?.takesSteps ?? true { completeSteps(arguments) }
+            if arguments.command?.takesSteps ?? true { completeSteps(arguments, word) }
             if !arguments.has(.file) { kind = .files }
         case .folders: kind = .folders
         case .words(let words): candidates = words.map { Candidate($0) }
         case .findings: candidates = DiagnosticCode.allCases.map { Candidate($0.rawValue, $0.title) }
-        case .steps: completeSteps(arguments)
+        case .steps: completeSteps(arguments, word)
         case .parameters: completeParameter(word, arguments)
         case .requests: completeRequest(arguments)
         case .records: completeRecord(arguments)
         }
     }
 
-    private mutating func completeSteps(_ arguments: Arguments) {
-        candidates = FileOutline(arguments)?.steps.map { Candidate($0.id, $0.help) } ?? []
+    /// Behind a step with parameters that have no value yet: their values. `word` is nil where only a step is meant.
+    private mutating func completeSteps(_ arguments: Arguments, _ word: String? = nil) {
+        guard let outline = FileOutline(arguments) else { return }
+        if let word, arguments.command?.takesSteps ?? true, [.run, .plan, .graph].contains(arguments.command ?? .run) {
+            let steps = WorkflowChoice.known(arguments, arguments.operands[...])?.steps ?? []
+            let parameters = StepWords(steps, in: outline.workflow).openParameters
+            guard parameters.isEmpty else {
+                return completeValue(word, of: parameters.map { ($0.name, $0) }, isWord: true)
+            }
+        }
+        candidates = outline.steps.map { Candidate($0.id, $0.help) }
     }
 
     private mutating func completeParameter(_ word: String, _ arguments: Arguments) {
-        guard let parameters = FileOutline(arguments)?.workflow.parameters else { return }
+        guard let workflow = FileOutline(arguments)?.workflow else { return }
+        completeValue(word, of: workflow.parameters.map { ($0.name, $0) } + workflow.stepParameters)
+    }
+
+    /// Completes `NAME=VALUE`; with `isWord` also the value alone, for the first parameter.
+    private mutating func completeValue(
+        _ word: String, of parameters: [(name: String, parameter: Parameter)], isWord: Bool = false
+    ) {
         guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             kind = .prefixes
-            candidates = parameters.map { Candidate("\($0.name)=", $0.description ?? "") }
+            let first = isWord ? parameters.first?.parameter : nil
+            if case .path? = first?.kind { return kind = .files }
+            candidates = (first?.words ?? []).map { Candidate($0, first?.description ?? "") }
+            candidates += parameters.map { Candidate("\($0.name)=", $0.parameter.description ?? "") }
             return
         }
         let name = String(word[..<equals])
-        switch parameters.first(where: { $0.name == name })?.kind {
-        case .bool: candidates = ["true", "false"].map { Candidate("\(name)=\($0)") }
-        case .choice(let choices): candidates = choices.map { Candidate("\(name)=\($0)") }
-        case .path: kind = .files
-        default: break
-        }
+        guard let parameter = parameters.first(where: { $0.name == name })?.parameter else { return }
+        candidates = parameter.words.map { Candidate("\(name)=\($0)") }
+        if case .path = parameter.kind { kind = .files }
     }
 
     private mutating func completeRequest(_ arguments: Arguments) {
@@ -233,6 +249,26 @@ struct FileOutline {
         guard !aliases.isEmpty, id.hasSuffix(workflow[node].id) else { return [(id, help)] }
         let group = id.dropLast(workflow[node].id.count)
         return [(id, help)] + aliases.map { (group + $0.name, help.isEmpty ? "the same as \(id)" : help) }
+    }
+}
+
+extension Parameter {
+    /// The values, if there are only a few.
+    fileprivate var words: [String] {
+        switch kind {
+        case .bool: ["true", "false"]
+        case .choice(let choices): choices
+        case .string, .int, .list, .path: []
+        }
+    }
+}
+
+extension Workflow {
+    /// The parameters of steps that the command line can name, with names such as `greet.name`.
+    fileprivate var stepParameters: [(name: String, parameter: Parameter)] {
+        nodes.indices.map { NodeIndex($0) }.filter { !isInternal($0) }.flatMap { node in
+            (settings(of: node)?.parameters ?? []).map { ("\(path(of: node)).\($0.name)", $0) }
+        }
     }
 }
 

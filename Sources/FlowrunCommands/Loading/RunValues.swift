@@ -14,19 +14,24 @@ struct RunValues {
     /// Reads both. `folder` is the workflow file's; `readsSecrets` is false for a command that only shows a plan. If
     /// commands are only shown, secrets may be missing.
     init(
-        _ given: [Assignment], for workflow: Workflow, folder: String? = nil, readsSecrets: Bool = true,
+        _ words: StepWords, for workflow: Workflow, folder: String? = nil, readsSecrets: Bool = true,
         areOnlyShown: Bool = false
     ) {
         var parameters = ParameterValues.none
+        let given = words.ofWorkflow
         if !workflow.parameters.isEmpty || !given.isEmpty {
             do {
                 parameters = try ParameterValues(
-                    given.map { ($0.name, $0.value) }, for: workflow.parameters, variable: RunSecrets.variable,
+                    given.map { ($0.name, $0.text) }, for: workflow.parameters, variable: RunSecrets.variable,
                     computing: workflow.defaultValue)
             } catch {
                 mistakes = error.messages
                 missing = error.missing
             }
+        }
+        if workflow.namingKeys.contains(.params) {
+            parameters.ofSteps = StepParameterValues(
+                of: workflow, given: words.given, mistakes: &mistakes, variable: RunSecrets.variable)
         }
         self.parameters = parameters
         missing += parameters.missing
@@ -36,7 +41,7 @@ struct RunValues {
 
     /// The values known when a plan is made.
     var known: KnownValues {
-        KnownValues(fields: parameters.fields) { [secrets] in secrets.masked($0) != $0 }
+        KnownValues(fields: parameters.fields, ofSteps: parameters.ofSteps) { [secrets] in secrets.masked($0) != $0 }
     }
 
     /// Throws if there are mistakes in the given values.
@@ -45,9 +50,11 @@ struct RunValues {
     /// Throws if there are mistakes, or if a step of the plan reads a required value that is missing. Reports all of
     /// them together, before anything starts.
     func demand(by plan: Plan) throws(CommandError) {
-        guard !missing.isEmpty || !plan.workflow.secrets.isEmpty else { return try check() }
+        let ofSteps = parameters.ofSteps?.missing ?? []
+        guard !missing.isEmpty || !ofSteps.isEmpty || !plan.workflow.secrets.isEmpty else { return try check() }
         let reads = PlanReads(plan, known: known, wanted: missing.map(\.name))
         var messages = mistakes + missing.filter { $0.isRequired && reads.parameters.contains($0.name) }.map(\.demand)
+        messages += ofSteps.filter { reads.steps.contains($0.step) }.map { $0.parameter.demand(by: $0.id) }
         do {
             try secrets.demand(reads.secrets.contains)
         } catch {

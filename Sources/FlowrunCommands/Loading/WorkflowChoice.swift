@@ -200,20 +200,26 @@ extension WorkflowChoice {
     /// from the workflow, and the choice with the ids of the steps. With `mayList`, a plan without a step is no mistake
     /// if the file has the steps listed by default.
     func plan(
-        color: ColorMode = .auto, mayList: Bool = false, reading read: (Workflow) -> RunValues
+        color: ColorMode = .auto, mayList: Bool = false, given: [Assignment],
+        reading read: (Workflow, StepWords) -> RunValues
     ) throws(CommandError) -> (plan: Plan, values: RunValues, choice: WorkflowChoice) {
-        var values: RunValues?
+        var made: (words: StepWords, values: RunValues)?
+        let given = given.map { StepWords.Given(name: $0.name, text: $0.value) }
+        func reading(_ workflow: Workflow) -> (words: StepWords, values: RunValues) {
+            let words = StepWords(steps, given: given, in: workflow)
+            return (words, read(workflow, words))
+        }
         let whole = try whole(color: color) { workflow in
-            let made = read(workflow)
-            values = made
-            return made.known
+            let first = reading(workflow)
+            made = first
+            return first.values.known
         }
         var choice = self
-        let words = StepWords(steps, in: whole.workflow)
+        let (words, values) = made ?? reading(whole.workflow)
         guard words.mistakes.isEmpty else { throw CommandError(.usage, words.mistakes) }
         choice.steps = words.steps
         let plan = try choice.chosen(of: whole, mayList: mayList)
-        return (plan, values ?? read(plan.workflow), choice)
+        return (plan, values, choice)
     }
 
     /// True if the file has the steps listed where the command line names none.

@@ -60,6 +60,7 @@ package struct ListPrinter {
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
             line += "  " + description(of: row)
             text += line.withoutEndSpaces + "\n" + instances(of: row)
+            text += Self.lines(of: row.node.settings?.parameters ?? [], behind: "  ")
         }
         return text
     }
@@ -103,11 +104,15 @@ package struct ListPrinter {
 
     /// Returns one line per parameter: name, accepted values, description, default, variable.
     private func parametersText() -> String {
-        guard !workflow.parameters.isEmpty else { return "" }
-        let names = workflow.parameters.map { "--param \($0.name)=\($0.kind.words.asOneLine)" }
+        let text = Self.lines(of: workflow.parameters, behind: "--param ")
+        return text.isEmpty ? "" : text + "\n"
+    }
+
+    private static func lines(of parameters: [Parameter], behind prefix: String) -> String {
+        let names = parameters.map { "\(prefix)\($0.name)=\($0.kind.words.asOneLine)" }
         let width = min(48, names.map(\.count).max() ?? 0)
         var text = ""
-        for (name, parameter) in zip(names, workflow.parameters) {
+        for (name, parameter) in zip(names, parameters) {
             var line = name.padded(to: width)
             if let description = parameter.description { line += "  " + description.asOneLine }
             let computed = parameter.computedDefault.map { workflow.file.text(in: $0.range) }
@@ -116,7 +121,7 @@ package struct ListPrinter {
             if let variable = parameter.variable { line += "  (from $\(variable))" }
             text += line.withoutEndSpaces + "\n"
         }
-        return text + "\n"
+        return text
     }
 
     /// Returns one object: the workflow's `name`, `description` and `params`, and `steps`, which includes groups.
@@ -143,6 +148,9 @@ package struct ListPrinter {
                             json.field("manual", row.isManual)
                             json.field("instances", fanOut?.isDynamic == true ? nil : fanOut?.instances.count)
                             json.field("max_items", fanOut?.isDynamic == true ? fanOut?.limit : nil)
+                            json.array("params") { json in
+                                for parameter in node.settings?.parameters ?? [] { write(parameter, to: &json) }
+                            }
                             json.field("if", node.settings?.condition?.text)
                             json.field("needs", workflow.needs(of: node).map(\.name))
                             json.field("file", workflow.file.file(at: node.range.lowerOffset).name)

@@ -23,8 +23,10 @@ package struct Run {
     /// run: the process then dies of that signal.
     func callAsFunction() throws(CommandError) -> ExitStatus {
         let folder = folder(of: request.file)
-        var (plan, values, choice) = try request.choice.plan(color: request.color, mayList: true) { workflow in
-            RunValues(request.parameters, for: workflow, folder: folder, areOnlyShown: request.isDryRun)
+        var (plan, values, choice) = try request.choice.plan(
+            color: request.color, mayList: true, given: request.parameters
+        ) { workflow, words in
+            RunValues(words, for: workflow, folder: folder, areOnlyShown: request.isDryRun)
         }
         guard !choice.lists(plan) else {
             try values.check()
@@ -210,7 +212,7 @@ package struct Run {
             header.time = MachineClock().wallClock
             header.parent = options.runsAbove.first
             header.targets = request.choice.steps
-            header.params = values.parameters.given.map { values.secrets.masked("\($0.name)=\($0.text)") }
+            header.params = values.parameters.allGiven.map { values.secrets.masked("\($0.name)=\($0.text)") }
             header.resumes = options.past?.run
             header.first = options.past?.origin
             header.mark = Guard.mark

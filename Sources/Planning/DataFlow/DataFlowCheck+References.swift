@@ -111,9 +111,11 @@ extension DataFlowCheck {
     private mutating func parameters(_ root: ExpressionNode.Name, _ path: [ExpressionNode.Accessor]) -> ValueType {
         guard let name = member(root, path) else { return .any }
         let use = workflow.use(around: NodeIndex(place.row), isInside: place.isInBody)
-        guard let parameter = declared.parameter(name.text, of: use) else {
+        let own = place.isInBody ? [] : workflow.nodes[place.row].settings?.parameters ?? []
+        let parameter = own.first { $0.name == name.text } ?? declared.parameter(name.text, of: use)
+        guard let parameter else {
             unknownField(
-                name, "there is no parameter", among: workflow.parameters(of: use).lazy.map(\.name),
+                name, "there is no parameter", among: (own + workflow.parameters(of: use)).lazy.map(\.name),
                 otherwise: use?.source == .template
                     ? "declare it under the `params` of the template, and give it a value with `with`"
                     : "declare it under `params` at the top of the file")

@@ -10,9 +10,15 @@ package struct KnownValues: Sendable {
     package let parameters: [Value.Field]
     /// True for a text that must not be part of the name of an instance, because it contains a secret.
     let isHidden: @Sendable (String) -> Bool
+    /// Those of the steps with `params`; nil if there are none.
+    package let ofSteps: StepParameterValues?
 
-    package init(fields: [Value.Field], isHidden: @escaping @Sendable (String) -> Bool = { _ in false }) {
+    package init(
+        fields: [Value.Field], ofSteps: StepParameterValues? = nil,
+        isHidden: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) {
         parameters = fields
+        self.ofSteps = ofSteps
         self.isHidden = isHidden
     }
 
@@ -22,7 +28,7 @@ package struct KnownValues: Sendable {
     /// The value of an `if` or `for-each` of a row, if it depends only on parameters and on `vars` without a command;
     /// nil if it reads anything else or has no value.
     package func value(of expression: Expression, at node: NodeIndex, of workflow: Workflow) -> Value? {
-        KnownScope(known: self, workflow: workflow, group: workflow[node].parent).value(of: expression)
+        KnownScope(known: self, workflow: workflow, group: workflow[node].parent, step: node).value(of: expression)
     }
 
     /// True if such a condition of a row is false, or if this machine is none of its `platforms`. The condition may
@@ -31,9 +37,10 @@ package struct KnownValues: Sendable {
     package func rulesOut(_ row: PlanIndex, of plan: Plan, assumingSuccess: Bool = false) -> Bool {
         guard plan.platforms(of: row).allow() else { return true }
         guard let condition = plan.condition(of: row) else { return false }
-        let group = plan.workflow[plan.nodes[row].definition].parent
+        let definition = plan.nodes[row].definition
         let scope = KnownScope(
-            known: self, workflow: plan.workflow, group: group, variables: plan.knownVariables(of: row),
+            known: self, workflow: plan.workflow, group: plan.workflow[definition].parent, step: definition,
+            variables: plan.knownVariables(of: row),
             assumesSuccess: assumingSuccess)
         return scope.value(of: condition) == .bool(false)
     }
@@ -85,6 +92,8 @@ private struct KnownScope: ExpressionScope {
     let known: KnownValues
     let workflow: Workflow
     let group: NodeIndex
+    /// The step or group whose own parameters are visible; nil for none.
+    var step: NodeIndex?
     /// Those of the enclosing fan-outs; none if only the run knows the items.
     var variables: [Variable] = []
     /// True if status functions have a value: that of a run in which nothing fails.
@@ -138,9 +147,10 @@ private struct KnownScope: ExpressionScope {
 
     func value(of name: String) -> Value? {
         guard name == "params" else { return variables.last { $0.name == name }?.typedValue }
+        let own = step.flatMap { known.ofSteps?[$0]?.fields } ?? []
         let use = workflow.use(around: group, isInside: true)
-        if let given, given.use == use?.group { return .object(given.fields) }
-        return .object(known.fields(inside: use, of: workflow))
+        if let given, given.use == use?.group { return .object(own + given.fields) }
+        return .object(own + known.fields(inside: use, of: workflow))
     }
 
     func shared(_ name: String) throws(EvaluationError) -> Value? {

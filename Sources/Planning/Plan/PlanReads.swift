@@ -7,6 +7,8 @@ package struct PlanReads {
     package private(set) var parameters: Set<String> = []
     package private(set) var secrets: Set<String> = []
     package private(set) var sharedValues: Set<SharedValueID> = []
+    /// The steps with `params`.
+    package private(set) var steps: Set<NodeIndex> = []
     private let workflow: Workflow
     private let hasSharedValues: Bool
     /// The parameters to look for in scripts.
@@ -67,6 +69,7 @@ package struct PlanReads {
             note(use.defaults?.computed ?? [], of: definition)
         }
         guard let settings = node.settings else { return }
+        if settings.keys.contains(.params) { steps.insert(definition) }
         note(settings.secrets)
         noteEnvironment(settings, in: scope)
         note(settings.requirements, in: scope)

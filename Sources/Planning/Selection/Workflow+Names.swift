@@ -117,22 +117,137 @@ private struct EachMember: MemberSearch {
     }
 }
 
-/// The words of a command line that choose what runs.
+/// The words of a command line that choose what runs: steps and groups, and behind a step with `params` their values.
+///
+/// A value is the next word, for the first parameter that has none yet, or `NAME=VALUE`. A word that is a value and
+/// could be a step as well is refused, so that a new step never changes what a command line means.
 package struct StepWords {
+    package struct Given: Sendable {
+        package let name: String
+        package let text: String
+
+        package init(name: String, text: String) { (self.name, self.text) = (name, text) }
+    }
+
     /// The full ids, in the order of the command line.
-    package let steps: [String]
+    package private(set) var steps: [String] = []
+    /// The values for parameters of the workflow.
+    package private(set) var ofWorkflow: [Given] = []
     /// One sentence for each word that must not be there.
     package private(set) var mistakes: [String] = []
+    private let workflow: Workflow
+    private var ofSteps: [NodeIndex: [Given]] = [:]
+    /// The last step, with its name as it is written.
+    private var open: (node: NodeIndex, word: String)?
+    private var called: Set<NodeIndex> = []
 
-    package init(_ words: [String], in workflow: Workflow) {
+    /// `given` are the values of `--param`, whose names are `NAME` or `STEP.NAME`. O(words × members of their groups).
+    package init(_ words: [String], given: [Given] = [], in workflow: Workflow) {
+        self.workflow = workflow
         guard !workflow.namingKeys.isEmpty else {
-            steps = words
+            (steps, ofWorkflow) = (words, given)
             return
         }
-        steps = words.map(workflow.withoutAliases)
-        for (word, step) in zip(words, steps) {
-            guard let node = workflow.definition(named: step), workflow.isInternal(node) else { continue }
+        for given in given { take(given) }
+        for word in words { take(word) }
+    }
+
+    /// The values for the parameters of one step.
+    package func given(for step: NodeIndex) -> [(name: String, text: String)] {
+        (ofSteps[step] ?? []).map { ($0.name, $0.text) }
+    }
+
+    /// The parameters of the last step that have no value yet; empty for a step without any.
+    package var openParameters: [Parameter] {
+        guard let (step, _) = open else { return [] }
+        let given = Set((ofSteps[step] ?? []).map(\.name))
+        return parameters(of: step).filter { !given.contains($0.name) }
+    }
+
+    private mutating func take(_ given: Given) {
+        guard let dot = given.name.lastIndex(of: ".") else { return takeForWorkflow(given) }
+        let (step, name) = (String(given.name[..<dot]), String(given.name[given.name.index(after: dot)...]))
+        guard let node = node(named: step) else {
+            let near = workflow.suggestion(for: step).map { "; did you mean `\($0)`?" } ?? ""
+            return mistakes.append("--param \(given.name)=\(given.text): there is no step `\(step)`" + near)
+        }
+        add(name, given.text, to: node, named: step)
+    }
+
+    private mutating func takeForWorkflow(_ given: Given) {
+        let isKnown = workflow.parameters.contains { $0.name == given.name }
+        let owner =
+            isKnown
+            ? nil
+            : workflow.nodes.indices.first { row in
+                workflow.settings(of: NodeIndex(row))?.parameters.contains { $0.name == given.name } == true
+            }
+        guard let owner else { return ofWorkflow.append(given) }
+        let id = workflow.path(of: NodeIndex(owner))
+        mistakes.append(
+            """
+            --param \(given.name)=\(given.text): the workflow has no parameter of this name, but `\(id)` has: write \
+            --param \(id).\(given.name)=\(given.text)
+            """)
+    }
+
+    private mutating func take(_ word: String) {
+        let node = node(named: word)
+        if let (step, name) = open, isValue(word, of: step, named: name, node) { return }
+        let step = workflow.withoutAliases(word)
+        steps.append(step)
+        open = nil
+        guard let node else { return }
+        if workflow.isInternal(node) {
             mistakes.append("`\(word)` is internal and cannot be named; name a step that needs it")
         }
+        guard !parameters(of: node).isEmpty else { return }
+        open = (node, word)
+        if !called.insert(node).inserted {
+            mistakes.append("`\(word)` is named twice: a step runs once, with one value for each of its parameters")
+        }
     }
+
+    /// Takes a word as a value of the step before it; returns false if it is not one.
+    private mutating func isValue(_ word: String, of step: NodeIndex, named name: String, _ node: NodeIndex?) -> Bool {
+        if let equals = word.firstIndex(of: "="), node == nil, VariableName.isValid(String(word[..<equals])) {
+            add(String(word[..<equals]), String(word[word.index(after: equals)...]), to: step, named: name)
+            return true
+        }
+        guard let parameter = openParameters.first else {
+            guard node == nil else { return false }
+            let count = parameters(of: step).count
+            mistakes.append(
+                "`\(word)` is no step, and `\(name)` takes no more than \(count == 1 ? "one value" : "\(count) values")"
+            )
+            return true
+        }
+        if let node {
+            guard (try? parameter.value(from: word)) != nil else { return false }
+            let asValue = "`\(name) \(parameter.name)=\(word)` for the value"
+            let asStep =
+                parameters(of: node).isEmpty
+                ? ", `\(word) \(name)` for both steps"
+                : "; for both steps, give `\(name)` each of its values as NAME=VALUE in front of `\(word)`"
+            mistakes.append(
+                "`\(word)` is a step and could be the value of `\(parameter.name)`: write \(asValue)\(asStep)")
+        }
+        ofSteps[step, default: []].append(Given(name: parameter.name, text: word))
+        return true
+    }
+
+    private mutating func add(_ name: String, _ text: String, to step: NodeIndex, named word: String) {
+        let names = parameters(of: step).map(\.name)
+        guard !names.contains(name) else { return ofSteps[step, default: []].append(Given(name: name, text: text)) }
+        let near = Suggestion.nearest(to: name, among: names).map { "; did you mean `\($0)`?" }
+        mistakes.append(
+            "`\(word)` has no parameter `\(name)`"
+                + (near ?? (names.isEmpty ? "" : ", only \(Phrase.alternatives(names))")))
+    }
+
+    private func node(named word: String) -> NodeIndex? {
+        workflow.definition(named: workflow.withoutAliases(word))
+    }
+
+    private func parameters(of node: NodeIndex) -> [Parameter] { workflow.settings(of: node)?.parameters ?? [] }
 }

@@ -45,6 +45,10 @@ extension Plan {
         if let known, let missing = workflow.parameters.first(where: { $0.isRequired && !known.has($0.name) }) {
             return none("the parameter `\(missing.name)` has no value")
         }
+        let definitions = known?.ofSteps.map { _ in Set(outline.rows.map { outline.nodes[$0].definition }) } ?? []
+        if let missing = known?.ofSteps?.missing.first(where: { definitions.contains($0.step) }) {
+            return none("the parameter `\(missing.parameter.name)` of `\(missing.id)` has no value")
+        }
         var locks = RunLocks()
         let graph = OperationGraph(outline, options: RunOptions(), locks: &locks)
         let longest = LongestTimes(outline, items: items, known: known)

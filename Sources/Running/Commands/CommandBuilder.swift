@@ -246,8 +246,9 @@ extension CommandBuilder {
         }
     }
 
-    /// Returns true if an `env` of the row, or of an enclosing group, sets a variable.
+    /// Returns true if a parameter of the row, or an `env` of it or of an enclosing group, sets a variable.
     private func isSet(_ name: String, around row: PlanIndex) -> Bool {
+        if context.stepParameters(of: row)?[name] != nil { return true }
         var next = row
         while plan.settings(of: next)?.env.contains(where: { $0.name == name }) != true {
             if next == .root { return false }

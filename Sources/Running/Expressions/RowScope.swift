@@ -22,7 +22,8 @@ struct RowScope: ExpressionScope {
 
     func value(of name: String) -> Value? {
         switch name {
-        case "params": context.parameters(inside: context.plan.user(around: row, isInside: isInBody))
+        case "params":
+            context.parameters(inside: context.plan.user(around: row, isInside: isInBody), of: isInBody ? nil : row)
         case "args": context.arguments(of: row)
         case "env": environment
         default:

@@ -67,7 +67,8 @@ extension RunContext {
             result.workingDirectory = path(try text(folder, in: scope), from: outer.folder)
         }
         var changes = try variables(of: settings?.dotenv ?? [])
-        if row == .root { changes += options.parameters.environment.map { ($0.name, $0.value) } }
+        let parameters = row == .root ? options.parameters : stepParameters(of: row)
+        if let parameters { changes += parameters.environment.map { ($0.name, $0.value) } }
         if hasVariables {
             for variable in plan.nodes[row].variables.dropFirst(count) {
                 changes.append((variable.name, try withoutNUL(variable.value)))
@@ -181,6 +182,7 @@ extension RunContext {
         if plan.nodes[row].variables.dropFirst(plan.nodes[group].variables.count).contains(where: { $0.name == name }) {
             return true
         }
+        if stepParameters(of: row)?[name] != nil { return true }
         var next = row
         while true {
             let entries = (plan.settings(of: next)?.env ?? []) + (plan.use(of: next)?.settings?.env ?? [])

@@ -116,9 +116,16 @@ final class RunContext {
     }
 
     /// Returns `params` inside the body that a group uses; nil is the workflow itself. A parameter whose value cannot
-    /// be evaluated is missing; the group has failed then.
-    func parameters(inside user: PlanIndex?) -> Value {
-        user == nil ? parameters : .object(parameterFields(inside: user))
+    /// be evaluated is missing; the group has failed then. `row` is one whose own parameters are visible as well.
+    func parameters(inside user: PlanIndex?, of row: PlanIndex? = nil) -> Value {
+        let own = row.flatMap(stepParameters)?.fields ?? []
+        guard user != nil || !own.isEmpty else { return parameters }
+        return .object(own + parameterFields(inside: user))
+    }
+
+    /// The values of a step's own parameters; nil for a step without any.
+    func stepParameters(of row: PlanIndex) -> ParameterValues? {
+        options.parameters.ofSteps?[plan.nodes[row].definition]
     }
 
     /// Returns the same as fields.

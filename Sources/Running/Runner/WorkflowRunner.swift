@@ -120,7 +120,7 @@ package final class WorkflowRunner {
                     run.fanOuts = plan.fanOutsOfRun.map { plan.nodes[$0].id }
                     run.jobs = options.jobs
                     run.version = options.version
-                    run.params = options.parameters.fields.map(state.logged)
+                    run.params = options.parameters.all.map(state.logged)
                     run.arguments = options.arguments.map(options.secrets.masked)
                     run.resumes = options.past?.run
                     run.durationsFrom = options.durationSources

@@ -150,7 +150,7 @@ extension WorkflowDecoder {
         if quoting.isLiteral, isVariable(name, of: root) { return Self.literalFix(name) }
         switch root {
         case "params"?, "inputs"?:
-            guard document.parameterNames.contains(name) else { return Self.environmentFix }
+            guard isVariable(name, of: root) else { return Self.environmentFix }
             let edits = variable.map { text.replacing(part, by: $0).edits } ?? []
             return .init("write `\(variable ?? "$" + name)`: a parameter is a variable of the script", edits: edits)
         case "matrix"?, "env"?: return .init("write `$\(name)`, which is a variable of the script")
@@ -164,7 +164,8 @@ extension WorkflowDecoder {
     /// True if the last part of an expression is the name of a variable of the script.
     private func isVariable(_ name: String, of root: Substring?) -> Bool {
         switch root {
-        case "params"?, "inputs"?: document.parameterNames.contains(name)
+        case "params"?, "inputs"?:
+            document.parameterNames.contains(name) || document.stepParameterNames.contains(name)
         case "matrix"?, "env"?: true
         case ""?: name != "args"
         default: false
@@ -297,7 +298,6 @@ extension WorkflowDecoder {
             at: text.range(first.part), severity: .warning, fix: expanding(found, in: text, of: value, variable))
     }
 
-    private func expanding(
     /// True if the name is written as those of the environment are, and the value is a single word: anything else may
     /// be a command or a pattern.
     private static func isVariable(_ name: String, ofWord value: [UInt8]) -> Bool {
@@ -305,6 +305,7 @@ extension WorkflowDecoder {
         return isUpper && value.allSatisfy { !" \t\n\"';|&()<>*?^".utf8.contains($0) }
     }
 
+    private func expanding(
         _ parts: [(part: Range<Int>, meant: String?)], in text: ExpressionText, of value: YAMLNode, _ variable: String
     ) -> Diagnostic.Fix {
         guard parts.allSatisfy({ $0.meant != nil }) else {

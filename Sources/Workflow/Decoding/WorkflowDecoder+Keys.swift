@@ -85,7 +85,7 @@ extension WorkflowDecoder {
         case (.uses, .top): .init("write a group under `steps`: `ID: { uses: FILE }`")
         case (.outputs, .use): .init("declare them in what is used: its `outputs` are those of the group")
         case (.with, _): .init("add `uses:` with a file or a template, or remove `with`")
-        case (.params, .group), (.params, .step): .init("write the body under `templates`, with its `params`")
+        case (.params, .group): .init("write the body under `templates`, with its `params`")
         default: nil
         }
     }

@@ -5,6 +5,7 @@ extension WorkflowDecoder {
     /// The less common keys of a place; nil if it has none of them.
     mutating func decodeSettings(_ reader: borrowing MappingReader, in place: KeyPlace) -> Settings? {
         var keys = reader.present.subtracting(place == .top ? Self.readElsewhereAtTop : Self.readElsewhere)
+        if place == .step, reader.has(.params) { keys.insert(.params) }
         guard !keys.isEmpty else { return nil }
         var fanOut = decodeFanOut(reader, in: place)
         let condition = condition(reader.take(.if))
@@ -24,6 +25,7 @@ extension WorkflowDecoder {
             values.append(value)
         }
         let settings = said.isEmpty ? nil : Settings(said, values)
+        if said.contains(.params), let settings { checkParameters(of: settings) }
         return preconditions.isEmpty || place == .step || place == .use ? settings : addingPreconditions(to: settings)
     }
 
@@ -53,6 +55,7 @@ extension WorkflowDecoder {
         case .flag: bool(entry) == true ? true : nil
         case .requirements: Self.unlessEmpty(requirements(entry, in: place))
         case .question: question(entry)
+        case .params: Self.unlessEmpty(stepParameters(entry))
         case .vars: Self.unlessEmpty(sharedValues(entry))
         case .secretUses: Self.unlessEmpty(secretUses(entry))
         case .environment: Self.unlessEmpty(environment(entry))
@@ -80,8 +83,8 @@ extension WorkflowDecoder {
         // Together, as the fan-out.
         case .matrix, .items, .variable, .label: nil
         // Of keys that are read elsewhere, or of words below a key.
-        case .version, .stepIDs, .needs, .condition, .bodyName, .arguments, .params, .secrets, .run, .defaults, .size,
-            .pools, .templates, .steps, .hook, .attempts, .factor, .share, .retryReasons, .parameterType, .scalars,
+        case .version, .stepIDs, .needs, .condition, .bodyName, .arguments, .secrets, .run, .defaults, .size, .pools,
+            .templates, .steps, .hook, .attempts, .factor, .share, .retryReasons, .parameterType, .scalars,
             .path, .outputType, .outputSource, .literal:
             nil
         }
@@ -385,40 +388,4 @@ extension WorkflowDecoder {
         (.stdin, "reads the terminal"), (.streams, "writes to the terminal"), (.log, "writes to the terminal"),
         (.detach, "ends before others have the terminal"),
     ]
-}
-
-// Names on the command line.
-extension WorkflowDecoder {
-    /// `aliases`: other names for the id.
-    mutating func aliases(_ entry: MappingReader.Entry) -> [StepReference] {
-        namingKeys.insert(.aliases)
-        return items(entry, expected: "a list of names", mayBeAlone: false).compactMap { node in
-            checkName(node, of: "a step") ? StepReference(name: node.text, range: node.range) : nil
-        }
-    }
-
-    /// `internal`: true, or nothing.
-    mutating func isInternal(_ entry: MappingReader.Entry) -> Bool? {
-        guard bool(entry) == true else { return nil }
-        namingKeys.insert(.internal)
-        return true
-    }
-
-    /// Reports an alias that is also the id or an alias of a member of the same group. O(members).
-    mutating func checkAliases(in group: NodeIndex) {
-        var places: [String: SourceRange] = [:]
-        var row = group.row + 1
-        var aliases: [StepReference] = []
-        while row < nodes.count {
-            places[nodes[row].id] = nodes[row].range
-            aliases += nodes[row].settings?.aliases ?? []
-            row = Int(nodes[row].subtreeEnd)
-        }
-        for alias in aliases {
-            guard let other = places.updateValue(alias.range, forKey: alias.name) else { continue }
-            report(
-                .invalidID, "the alias `\(alias.name)` is already a name in this group", at: alias.range,
-                notes: [.init("it is given here", at: other)], fix: .init("choose another alias, or remove it"))
-        }
-    }
 }

@@ -73,6 +73,9 @@ extension WorkflowDecoder {
         var reader = MappingReader(template.value)
         reportStrayKeys(&reader, in: .template)
         use.parameters = parameters(reader.take(.params))
+        let outer = document.parameters
+        document.parameters += use.parameters
+        defer { document.parameters = outer }
         open(&use, with: decodeSettings(reader, in: .template))
         guard let steps = reader.take(.steps) else {
             return report(

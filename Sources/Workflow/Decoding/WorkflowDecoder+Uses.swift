@@ -231,3 +231,74 @@ extension WorkflowDecoder {
         }
     }
 }
+
+// Names on the command line.
+extension WorkflowDecoder {
+    /// `aliases`: other names for the id.
+    mutating func aliases(_ entry: MappingReader.Entry) -> [StepReference] {
+        namingKeys.insert(.aliases)
+        return items(entry, expected: "a list of names", mayBeAlone: false).compactMap { node in
+            checkName(node, of: "a step") ? StepReference(name: node.text, range: node.range) : nil
+        }
+    }
+
+    /// `params` of a step.
+    mutating func stepParameters(_ entry: MappingReader.Entry) -> [Parameter] {
+        namingKeys.insert(.params)
+        let own = parameters(entry)
+        document.stepParameterNames.formUnion(own.map(\.name))
+        for case (let parameter, let computed?) in own.map({ ($0, $0.computedDefault) }) {
+            report(
+                .expressionNotAllowed, "the default of `\(parameter.name)`, a parameter of a step, takes no expression",
+                at: computed.range, fix: .init("write the value, or the expression where the step reads the parameter"))
+        }
+        return own
+    }
+
+    /// Reports parameters of a step with the name of another variable that it has: the value of one would be lost.
+    mutating func checkParameters(of settings: Settings) {
+        let axes = Set(settings.fanOut?.axes ?? [])
+        for parameter in settings.parameters {
+            var notes: [Diagnostic.Note] = []
+            let other: String
+            if let outer = document.parameters.first(where: { $0.name == parameter.name }) {
+                other = "is a parameter of the step and of all around it"
+                notes = [.init("the other one is declared here", at: outer.range)]
+            } else if axes.contains(parameter.name) {
+                other = "is a parameter and the variable of the fan-out"
+            } else if document.secretNames?.contains(parameter.name) == true {
+                other = "is a secret and a parameter"
+            } else {
+                continue
+            }
+            report(
+                .conflictingKeys, "`\(parameter.name)` \(other)", at: parameter.range, notes: notes,
+                fix: .init("rename one of the two"))
+        }
+    }
+
+    /// `internal`: true, or nothing.
+    mutating func isInternal(_ entry: MappingReader.Entry) -> Bool? {
+        guard bool(entry) == true else { return nil }
+        namingKeys.insert(.internal)
+        return true
+    }
+
+    /// Reports an alias that is also the id or an alias of a member of the same group. O(members).
+    mutating func checkAliases(in group: NodeIndex) {
+        var places: [String: SourceRange] = [:]
+        var row = group.row + 1
+        var aliases: [StepReference] = []
+        while row < nodes.count {
+            places[nodes[row].id] = nodes[row].range
+            aliases += nodes[row].settings?.aliases ?? []
+            row = Int(nodes[row].subtreeEnd)
+        }
+        for alias in aliases {
+            guard let other = places.updateValue(alias.range, forKey: alias.name) else { continue }
+            report(
+                .invalidID, "the alias `\(alias.name)` is already a name in this group", at: alias.range,
+                notes: [.init("it is given here", at: other)], fix: .init("choose another alias, or remove it"))
+        }
+    }
+}

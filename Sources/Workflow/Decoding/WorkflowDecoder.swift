@@ -125,6 +125,7 @@ package struct WorkflowDecoder {
             defaults: decodeDefaults(reader.take(.defaults)), defaultSteps: defaultSteps(reader.take(.default)),
             parameters: parameters(reader.take(.params)), outputLimit: size(reader.take(.outputLimit)))
         document.parameterNames = Set(top.parameters.map(\.name))
+        document.parameters = top.parameters
         let own = secrets(reader.take(.secrets))
         reportNamesakes(top.parameters, own)
         takeSecrets(own)
@@ -295,6 +296,10 @@ struct DecodedDocument {
     var secretNames: Set<String>? = []
     /// The names that the top's `params` declare.
     var parameterNames: Set<String> = []
+    /// Those that a step reads where it is, without its own: the top's, and those of the template around it.
+    var parameters: [Parameter] = []
+    /// The names that the `params` of steps declare.
+    var stepParameterNames: Set<String> = []
     /// True if the file contains `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
     let mentionsOutputFile: Bool
     /// In the order of the document.

@@ -98,7 +98,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .params:
             .init(
-                "params", in: [.top, .template], .params,
+                "params", in: [.top, .template, .step], .params, inDefinition: true,
                 """
                 The parameters that `with` gives values to. Each is an environment variable of the steps, and \
                 `params.NAME` in expressions.
@@ -106,6 +106,10 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 atTop: """
                     The parameters that the caller may set with --param. Each is an environment variable of all \
                     steps, and `params.NAME` in expressions.
+                    """,
+                ofStep: """
+                    The step's own parameters, which the caller gives after its name: `flowrun greet World`, \
+                    `flowrun greet name=World`. Each is an environment variable of the step, and `params.NAME` in it.
                     """)
         case .vars:
             .init(

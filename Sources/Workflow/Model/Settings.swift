@@ -133,6 +133,8 @@ package final class Settings: Sendable {
     }
     /// For a step or group in a hook: the members of the hook's body that it undoes; nil if it is not set.
     package var undoes: [StepReference]? { self[.undoes] }
+    /// `params` of a step, in file order.
+    package var parameters: [Parameter] { self[.params] ?? [] }
     /// `vars`, in file order.
     package var sharedValues: [SharedValue] { self[.vars] ?? [] }
 }

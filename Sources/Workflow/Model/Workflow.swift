@@ -29,8 +29,8 @@ package struct Workflow: Sendable {
     package var uses: [Use] = []
     /// True if a key of some row or of `defaults` has a value that is still to be computed.
     package var hasComputedSettings = false
-    /// Those of `aliases` and `internal` that some step or group has: without them, names are looked for in no other
-    /// way.
+    /// Those of `aliases`, `internal` and `params` that some step or group has: without them, the words of a command
+    /// line have no other meaning than ids.
     package var namingKeys = KeySet()
 
     package init(
