@@ -75,6 +75,8 @@ let package = Package(
         .systemLibrary(name: "CMessageDigest", pkgConfig: "libmd", providers: [.apt(["libmd-dev"])]),
         .systemLibrary(name: "CVector"),
         .target(name: "CLinux"),
+        // `flowrun schema` prints them.
+        .target(name: "CSchemas"),
         target("Platform"),
         target("Basics", ["CLinux", "CVector"]),
         target("Syntax", ["CLibYAML", "Basics", containers], resources: [.embedInCode("Findings/Explanations")]),
@@ -93,8 +95,8 @@ let package = Package(
         target(
             "FlowrunCommands",
             [
-                "Basics", "CLinux", "Syntax", "Workflow", "Planning", "WorkflowConversion", "Processes", "RunLog",
-                "Running",
+                "Basics", "CLinux", "CSchemas", "Syntax", "Workflow", "Planning", "WorkflowConversion", "Processes",
+                "RunLog", "Running",
             ]),
         .executableTarget(
             name: "flowrun", dependencies: ["FlowrunCommands"], swiftSettings: settings,

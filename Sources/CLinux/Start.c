@@ -38,9 +38,8 @@ void _swift_stdlib_overrideUnsafeArgvArgc(char **words, int count) {
 // MARK: The guard
 
 static const char *const without_run[] = {
-    "check", "plan", "graph", "list", "show", "ctl", "why", "runs", "replay", "init", "explain", "completion",
-    "__complete",
-    "--version", "--help", "-h", "--dry-run", "-n", "--list", "-l",
+    "check", "plan", "graph", "list", "show", "ctl", "why", "runs", "replay", "init", "explain", "schema",
+    "completion", "__complete", "--version", "--help", "-h", "--dry-run", "-n", "--list", "-l",
 };
 
 int clinux_seems_to_run(int count, char *const *words) {

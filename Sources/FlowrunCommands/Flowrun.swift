@@ -55,6 +55,7 @@ package enum Flowrun {
         case .list: try WorkflowCommands.list(arguments)
         case .show: try WorkflowCommands.show(arguments)
         case .explain: try WorkflowCommands.explain(arguments)
+        case .schema: try WorkflowCommands.schema(arguments)
         case .completion: try completion(arguments)
         case .ctl: try CtlCommand(arguments)()
         case .why: try WhyCommand(arguments)()

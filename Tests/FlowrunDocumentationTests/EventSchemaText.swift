@@ -12,6 +12,7 @@ enum EventSchemaText {
         var json = JSONWriter()
         json.object { json in
             json.field("$schema", "http://json-schema.org/draft-07/schema#")
+            json.field("$id", "urn:flowrun:schema:event:1")
             json.field("title", title)
             json.field("description", summary)
             json.field("type", "object")

@@ -13,6 +13,62 @@ import Workflow
         }
     }
 
+    @Test func `the schemas have ids, defaults from the table of keys, and examples`() throws {
+        let schema = try WorkflowSchema()
+        #expect(schema.root["$id"] == .string("urn:flowrun:schema:workflow:1"))
+        for key in KeyPlace.step.keys {
+            let property = schema.definition("step")?["properties"]?[key.spelling]
+            #expect((property?["default"] != nil) == (key.definition.standard != nil), "\(key)")
+        }
+        let defaults = schema.properties.compactMap { $0.schema["default"] }
+        #expect(defaults.count > 40)
+        #expect(schema.definition("step")?["properties"]?["grace"]?["default"] == .string("10s"))
+        #expect(schema.definition("retry")?["properties"]?["backoff"]?["default"] == .number(1))
+        #expect((schema.root["definitions"]?.object ?? [:]).values.count { $0["examples"] != nil } >= 25)
+    }
+
+    /// Each as a file of its own: an editor writes them into one.
+    @Test func `defaults and examples are values of their kind`() async throws {
+        let script = """
+            import json, jsonschema, sys
+            schema = json.load(open(sys.argv[1]))
+            kinds = schema["definitions"]
+            def fits(kind, value):
+                found = {"$ref": "#/definitions/" + kind, "definitions": kinds}
+                return not list(jsonschema.Draft7Validator(found).iter_errors(value))
+            for kind in kinds:
+                for value in kinds[kind].get("examples", []):
+                    if not fits(kind, value): print(kind, value)
+            def walk(node):
+                if isinstance(node, dict):
+                    for name, property in node.get("properties", {}).items():
+                        if isinstance(property, dict) and "default" in property:
+                            found = {**property, "definitions": kinds}
+                            if list(jsonschema.Draft7Validator(found).iter_errors(property["default"])): print(name)
+                    for value in node.values(): walk(value)
+                elif isinstance(node, list):
+                    for value in node: walk(value)
+            walk(schema)
+            """
+        let test = try FlowrunTest(files: ["script.py": script])
+        let result = try await test.run(
+            "\(PackageFolder.path)/schema/flowrun.schema.json", launcher: ["sh", "-c", #"exec python3 script.py "$1""#])
+        result.expect(exit: 0, stdout: "", stderr: "")
+    }
+
+    @Test(arguments: [([], "flowrun"), (["workflow"], "flowrun"), (["log"], "flowrun-event")])
+    func `flowrun prints the schemas`(words: [String], file: String) async throws {
+        let text = try PackageDocument("schema/\(file).schema.json").text
+        let result = try await FlowrunTest().start(["schema"] + words).finish()
+        result.expect(exit: 0, stderr: "")
+        #expect(result.stdout == text)
+    }
+
+    @Test func `flowrun has no other schema`() async throws {
+        try await FlowrunTest().run("schema", "plan").expect(
+            exit: 64, stdout: "", stderr: "flowrun: schema plan: expected `workflow` or `log`\n")
+    }
+
     @Test(arguments: ["step", "group", "use", "template", "defaults", "retry", "parameter", "secret", "output"])
     func `no place takes unknown keys`(place: String) throws {
         let schema = try WorkflowSchema()

@@ -34,7 +34,7 @@ enum WorkflowSchemaText {
             let (definition, type) = ($0.definition, $0.definition.type(in: place))
             let limits = "{ \"minimum\": \(definition.range.lowerBound), \"maximum\": \(definition.range.upperBound) }"
             return try property(
-                $0.spelling, type, definition.documentation(in: place),
+                $0.spelling, type, definition.documentation(in: place), standard: definition.standard.map { "\($0)" },
                 limits: type == .wholeNumber ? ", \(limits)" : "", isComputed: definition.isComputed)
         }
     }
@@ -42,12 +42,14 @@ enum WorkflowSchemaText {
     private static func lines(ofFields name: String) throws -> [[String]] {
         let place = try required(FieldPlace(rawValue: name), name)
         return try place.fields.map {
-            try property($0.word, $0.type, $0.documentation, isComputed: place == .retry)
+            try property(
+                $0.word, $0.type, $0.documentation, standard: $0.standard, isComputed: place == .retry)
         }
     }
 
     private static func property(
-        _ word: String, _ type: KeyType, _ documentation: String, limits: String = "", isComputed: Bool = false
+        _ word: String, _ type: KeyType, _ documentation: String, standard: String?, limits: String = "",
+        isComputed: Bool = false
     ) throws -> [String] {
         let shape = "{ \"$ref\": \"#/definitions/\(type.rawValue)\" }\(limits)"
         let title = word.prefix(1).uppercased() + word.dropFirst().replacing("-", with: " ")
@@ -55,6 +57,7 @@ enum WorkflowSchemaText {
             "\(try quoted(word)): {",
             "  \"title\": \(try quoted(title)),",
             "  \"description\": \(try quoted(documentation)),",
+        ] + (standard.map { ["  \"default\": \($0),"] } ?? []) + [
             isComputed
                 ? "  \"anyOf\": [{ \"allOf\": [\(shape)] }, { \"$ref\": \"#/definitions/computed\" }]"
                 : "  \"allOf\": [\(shape)]",

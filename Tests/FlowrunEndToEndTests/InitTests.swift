@@ -28,10 +28,25 @@ struct InitTests {
         result.expect(stdout: "wrote `flowrun.yml`: ", found, "next: `flowrun list`, then `flowrun`")
         try await test.run("check", "--strict").expect(exit: 0, stdout: "flowrun.yml: ok\n")
         let text = try test.contents(of: "flowrun.yml")
-        #expect(text.hasPrefix("# What there is to do in this folder.\n#\n#     flowrun "))
+        let modeline = "# yaml-language-server: $schema=flowrun.schema.json\n#\n"
+        #expect(text.hasPrefix(modeline + "# What there is to do in this folder.\n#\n#     flowrun "))
         let ids = text.split(separator: "\n").filter { $0.hasPrefix("  ") && $0.hasSuffix(":") && !$0.hasPrefix("   ") }
         #expect(ids.map { $0.dropFirst(2).dropLast() }.joined(separator: " ") == steps)
         if files.contains("pnpm-lock.yaml") { #expect(text.contains("run: pnpm run build")) }
+    }
+
+    @Test func `a first line names the schema, that of the program where it is installed`() async throws {
+        let test = try FlowrunTest(files: [
+            "Makefile": "a:\n\techo a\n", "usr/share/doc/flowrun/schema/flowrun.schema.json": "{}\n", "usr/bin/x": "",
+        ])
+        try await test.run("init", "--from", "Makefile").expect(exit: 0)
+        #expect(try test.contents(of: "flowrun.yml").hasPrefix("# yaml-language-server: $schema=flowrun.schema.json\n"))
+        let script = #"ln "$0" usr/bin/flowrun 2>/dev/null || cp "$0" usr/bin/flowrun; exec usr/bin/flowrun init -o -"#
+        let installed = try await test.run(launcher: ["sh", "-c", script])
+        installed.expect(exit: 0)
+        let path = "/usr/share/doc/flowrun/schema/flowrun.schema.json"
+        let first = try #require(installed.stdout.split(separator: "\n").first)
+        #expect(first.hasPrefix("# yaml-language-server: $schema=/") && first.hasSuffix(path))
     }
 
     @Test func `the first workflow of an empty folder runs`() async throws {

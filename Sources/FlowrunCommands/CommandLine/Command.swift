@@ -1,8 +1,9 @@
 internal import CLinux
+internal import CSchemas
 
 /// The commands of flowrun, in the order in which help shows them.
 package enum Command: String, CaseIterable, Sendable {
-    case run, check, plan, graph, list, show, ctl, why, runs, replay, `init`, explain, completion
+    case run, check, plan, graph, list, show, ctl, why, runs, replay, `init`, explain, schema, completion
 
     /// One sentence for the list of commands.
     var summary: String {
@@ -19,6 +20,7 @@ package enum Command: String, CaseIterable, Sendable {
         case .replay: "Show the log of a past run again, in any form."
         case .`init`: "Write a first workflow file, or convert the file of another tool."
         case .explain: "Explain a finding by its code, such as FR0301."
+        case .schema: "Print the JSON schema of workflow files, or of the log."
         case .completion: "Print a completion script for bash, zsh or fish."
         }
     }
@@ -40,6 +42,11 @@ package enum Command: String, CaseIterable, Sendable {
         case .why: [.workflow, Operand("STEP", .one, "The full id of a step or group.", .steps)]
         case .`init`: []
         case .explain: [Operand("CODE", .optional, "The code of a finding.", .findings)]
+        case .schema:
+            [
+                Operand(
+                    "KIND", .optional, "workflow (the default) or log.", .words(SchemaKind.allCases.map(\.rawValue)))
+            ]
         case .completion:
             [
                 Operand(
@@ -54,7 +61,7 @@ package enum Command: String, CaseIterable, Sendable {
     /// The lines after `usage:`.
     var usage: [String] {
         switch self {
-        case .run: ["flowrun [run] [OPTIONS] [FILE] [STEP...] [-- ARGUMENT...]"]
+        case .run: ["flowrun [run] [OPTIONS] [FILE] [STEP [VALUE...]]... [-- ARGUMENT...]"]
         case .ctl:
             [
                 "flowrun ctl [OPTIONS] [FILE | RUN] status [--format FORM]",
@@ -90,6 +97,13 @@ package enum Command: String, CaseIterable, Sendable {
             what flowrun has no key for becomes a comment that names the source line.
             Never replaces an existing file.
             """
+        case .schema:
+            """
+            An editor that uses yaml-language-server checks and completes a file whose first
+            line names the schema:
+              # yaml-language-server: $schema=flowrun.schema.json
+            `flowrun init` writes it. `flowrun schema > flowrun.schema.json` makes the file.
+            """
         case .explain: "Without a code: all codes and what they are about."
         case .completion:
             """
@@ -100,6 +114,7 @@ package enum Command: String, CaseIterable, Sendable {
             """
         case .run:
             """
+            Behind a step with params come their values: `greet World`, `greet name=World`.
             Arguments go to the named steps, or else to all that run: \"$@\" in a script,
             ${{ args }} in a list.
             """
@@ -121,6 +136,20 @@ package enum Command: String, CaseIterable, Sendable {
 
     /// Words that later versions will accept as commands, unless the file has a step of that name.
     static let planned = ["watch"]
+}
+
+/// The JSON schemas that `flowrun schema` prints.
+enum SchemaKind: String, CaseIterable, Sendable {
+    /// Of workflow files.
+    case workflow
+    /// Of the lines of the JSON log.
+    case log
+
+    var text: String {
+        let schema = self == .workflow ? cschemas_workflow : cschemas_event
+        let bytes = UnsafeRawBufferPointer(start: schema.bytes, count: schema.size)
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }
 
 /// Some of the commands.
@@ -145,6 +174,7 @@ struct CommandSet: OptionSet, Sendable {
             case .explain: Self.explain.rawValue
             case .`init`: Self.`init`.rawValue
             case .completion: Self.completion.rawValue
+            case .schema: Self.schema.rawValue
             }
     }
 
@@ -161,6 +191,7 @@ struct CommandSet: OptionSet, Sendable {
     static let runs = CommandSet(rawValue: 1024)
     static let replay = CommandSet(rawValue: 2048)
     static let show = CommandSet(rawValue: 4096)
+    static let schema = CommandSet(rawValue: 8192)
     /// The commands that are about a workflow file.
     static let ofWorkflow: CommandSet = [.run, .check, .plan, .graph, .list, .show, .ctl, .why, .runs, .replay]
 }

@@ -27,12 +27,25 @@ struct InitCommand {
             throw .failed("`\(existing)` exists and is not replaced; name another file with `-o FILE`")
         }
         let (draft, lines) = if let source { try converted(source) } else { looked() }
+        let text = Self.modeline + draft.text
         guard path != "-" else {
-            try StandardStream.output.deliver(.asIs(draft.text))
+            try StandardStream.output.deliver(.asIs(text))
             return lines(nil).forEach(StandardStream.error.say)
         }
-        try Self.write(draft.text, to: path)
+        try Self.write(text, to: path)
         try StandardStream.output.deliver(.lines(lines(path).map { $0.visible + "\n" }.joined()))
+    }
+
+    /// The first line: an editor finds the schema where `make install` has put it, beside this program, or else in the
+    /// file that `flowrun schema` can make.
+    private static var modeline: String {
+        let installed = resolvedPath("/proc/self/exe").flatMap { program -> String? in
+            let folders = program.split(separator: "/").dropLast(2)
+            let prefix = folders.isEmpty ? "" : "/" + folders.joined(separator: "/")
+            let path = "\(prefix)/share/doc/flowrun/schema/flowrun.schema.json"
+            return access(path, R_OK) == 0 && path.visible == path && !path.contains(" ") ? path : nil
+        }
+        return "# yaml-language-server: $schema=\(installed ?? "flowrun.schema.json")\n#\n"
     }
 
     /// Returns the path beside the file to convert. The steps of a GitHub workflow run in the folder of `.github`.

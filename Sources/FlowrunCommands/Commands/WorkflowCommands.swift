@@ -107,6 +107,14 @@ enum WorkflowCommands {
             arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.yaml()))
     }
 
+    static func schema(_ arguments: Arguments) throws(CommandError) {
+        let word = arguments.operands.first ?? SchemaKind.workflow.rawValue
+        guard let kind = SchemaKind(rawValue: word) else {
+            throw .usage("schema \(word): expected \(Phrase.alternatives(SchemaKind.allCases.map(\.rawValue)))")
+        }
+        try StandardStream.output.deliver(.asIs(kind.text))
+    }
+
     static func explain(_ arguments: Arguments) throws(CommandError) {
         guard let code = arguments.operands.first else {
             let lines = DiagnosticCode.allCases.map { "\($0.rawValue)  \($0.title)\n" }

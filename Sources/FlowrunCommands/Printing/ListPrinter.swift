@@ -60,7 +60,7 @@ package struct ListPrinter {
             if sizeWidth > 0 { line += "  " + size.padded(to: sizeWidth) }
             line += "  " + description(of: row)
             text += line.withoutEndSpaces + "\n" + instances(of: row)
-            text += Self.lines(of: row.node.settings?.parameters ?? [], behind: "  ")
+            text += lines(of: row.node.settings?.parameters ?? [], behind: "  ")
         }
         return text
     }
@@ -104,11 +104,11 @@ package struct ListPrinter {
 
     /// Returns one line per parameter: name, accepted values, description, default, variable.
     private func parametersText() -> String {
-        let text = Self.lines(of: workflow.parameters, behind: "--param ")
+        let text = lines(of: workflow.parameters, behind: "--param ")
         return text.isEmpty ? "" : text + "\n"
     }
 
-    private static func lines(of parameters: [Parameter], behind prefix: String) -> String {
+    private func lines(of parameters: [Parameter], behind prefix: String) -> String {
         let names = parameters.map { "\(prefix)\($0.name)=\($0.kind.words.asOneLine)" }
         let width = min(48, names.map(\.count).max() ?? 0)
         var text = ""

@@ -64,21 +64,6 @@ package struct KnownValues: Sendable {
     }
 }
 
-extension Plan {
-    /// The variables that a row has from its enclosing fan-outs, without those whose values only the run knows.
-    fileprivate func knownVariables(of row: PlanIndex) -> [Variable] {
-        let variables = nodes[row].variables
-        guard !variables.isEmpty else { return [] }
-        var unknown: Set<String> = []
-        var group = row
-        while group != .root {
-            group = nodes[group].parent
-            if isDynamicFanOut(group) { unknown.formUnion(fanOut(of: group)?.axes ?? []) }
-        }
-        return unknown.isEmpty ? variables : variables.filter { !unknown.contains($0.name) }
-    }
-}
-
 /// The meaning of names in a group before the run.
 private struct KnownScope: ExpressionScope {
     /// Results for `vars`, so that each is evaluated once, however often the others read it.
@@ -258,7 +243,7 @@ extension Workflow {
         private mutating func instances(of fanOut: FanOut, at row: NodeIndex) -> [FanOut.Instance]? {
             guard let matrix = fanOut.matrix else { return nil }
             let group = workflow.scope(of: matrix, at: row)
-            let scope = KnownScope(known: known, workflow: workflow, group: group)
+            let scope = KnownScope(known: known, workflow: workflow, group: group, step: row)
             do throws(EvaluationError) {
                 return try fanOut.instances(isHidden: known.isHidden) { expression throws(EvaluationError) in
                     try scope.evaluate(expression)
@@ -284,12 +269,13 @@ extension Workflow {
                 isIncomplete = true
                 var prepared = setting
                 prepared.evaluate = { expression, variables throws(EvaluationError) in
-                    let scope = KnownScope(known: known, workflow: workflow, group: group, variables: variables)
+                    let scope = KnownScope(
+                        known: known, workflow: workflow, group: group, step: row, variables: variables)
                     return try expression.evaluate(in: scope)
                 }
                 return (prepared, ())
             }
-            let scope = KnownScope(known: known, workflow: workflow, group: group)
+            let scope = KnownScope(known: known, workflow: workflow, group: group, step: row)
             do throws(EvaluationError) {
                 return (try setting.made { expression throws(EvaluationError) in try scope.evaluate(expression) }, ())
             } catch {
@@ -300,7 +286,10 @@ extension Workflow {
 
         /// True if the value may follow from a required parameter that was not given; who reads it has to demand it.
         private func lacksParameter(of setting: ComputedSetting, in group: NodeIndex) -> Bool {
-            let missing = Set(workflow.parameters.map(\.name)).subtracting(known.parameters.map(\.name))
+            var missing = Set(workflow.parameters.map(\.name)).subtracting(known.parameters.map(\.name))
+            if workflow.namingKeys.contains(.params), known.ofSteps?.missing.isEmpty != true {
+                for node in workflow.nodes { missing.formUnion(node.settings?.parameters.map(\.name) ?? []) }
+            }
             guard !missing.isEmpty else { return false }
             guard workflow.use(around: group, isInside: true) == nil else { return true }
             for (root, field) in setting.expressions.flatMap(\.references) {

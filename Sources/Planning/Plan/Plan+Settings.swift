@@ -254,3 +254,18 @@ extension Plan {
         return found
     }
 }
+
+extension Plan {
+    /// The variables that a row has from its enclosing fan-outs, without those whose values only the run knows.
+    func knownVariables(of row: PlanIndex) -> [Variable] {
+        let variables = nodes[row].variables
+        guard !variables.isEmpty else { return [] }
+        var unknown: Set<String> = []
+        var group = row
+        while group != .root {
+            group = nodes[group].parent
+            if isDynamicFanOut(group) { unknown.formUnion(fanOut(of: group)?.axes ?? []) }
+        }
+        return unknown.isEmpty ? variables : variables.filter { !unknown.contains($0.name) }
+    }
+}

@@ -16,6 +16,11 @@ struct Surroundings {
 
 // The environment and the folder of steps and groups: each level of the file on top of the enclosing one.
 extension RunContext {
+    /// The values of a step's own parameters; nil for a step without any.
+    func stepParameters(of row: PlanIndex) -> ParameterValues? {
+        options.parameters.ofSteps?[plan.nodes[row].definition]
+    }
+
     func stepSurroundings(of row: PlanIndex) throws(StepError) -> Surroundings {
         var result = try layer(
             row, over: try memberSurroundings(of: plan.parent(of: row), plan.environmentPolicy(of: row)))

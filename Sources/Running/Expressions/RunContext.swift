@@ -123,11 +123,6 @@ final class RunContext {
         return .object(own + parameterFields(inside: user))
     }
 
-    /// The values of a step's own parameters; nil for a step without any.
-    func stepParameters(of row: PlanIndex) -> ParameterValues? {
-        options.parameters.ofSteps?[plan.nodes[row].definition]
-    }
-
     /// Returns the same as fields.
     func parameterFields(inside user: PlanIndex?) -> [Value.Field] {
         guard let user, let use = plan.use(of: user) else { return options.parameters.fields }

@@ -18,6 +18,8 @@ package struct KeyDefinition: Sendable {
     package let range: ClosedRange<Int>
     /// The numbers that count something and have no closer limit.
     static let count = 1...1_000_000
+    /// The value that counts if the file does not have the key, as JSON; nil if there is none, or more than one.
+    package let standard: StaticString?
     private let type: KeyType
     private let topType: KeyType?
     private let stepType: KeyType?
@@ -28,7 +30,8 @@ package struct KeyDefinition: Sendable {
     /// `type` and `text` apply to all places that have none of their own.
     init(
         _ word: StaticString, in places: KeyPlaces, _ type: KeyType, range: ClosedRange<Int> = Self.count,
-        handedDown: Bool = false, ofWhole: Bool = false, inDefinition: Bool = false, computed: Bool = false,
+        standard: StaticString? = nil, handedDown: Bool = false, ofWhole: Bool = false, inDefinition: Bool = false,
+        computed: Bool = false,
         _ text: StaticString,
         topType: KeyType? = nil,
         atTop topText: StaticString? = nil, stepType: KeyType? = nil, ofStep stepText: StaticString? = nil
@@ -36,6 +39,7 @@ package struct KeyDefinition: Sendable {
         self.word = word
         self.places = places
         self.range = range
+        self.standard = standard
         isHandedDown = handedDown
         isOfWhole = ofWhole
         isInDefinition = inDefinition
@@ -106,9 +110,8 @@ package struct KeyPlaces: OptionSet, Sendable {
 /// schema.
 package enum KeyType: String, CaseIterable, Sendable {
     // Of keys.
-    case version, text, aliases, stepIDs, flag, needs, condition, requirements, question, bodyName, arguments, params,
-        vars
-    case secrets, secretUses, run, environment, envPolicy, dotenv, defaults, shell, folder, scalar, streams, log
+    case version, text, aliases, stepIDs, flag, needs, condition, requirements, question, bodyName, arguments, params
+    case vars, secrets, secretUses, run, environment, envPolicy, dotenv, defaults, shell, folder, scalar, streams, log
     case groupOutputs, stepOutputs, size, duration, grace, signal, retry, pools, poolRequests, mutexes, platforms
     case matrix, items, variable, label, wholeNumber, failFast, order, undoes, templates, steps, hook
     // Only of the words below a key.
@@ -126,11 +129,14 @@ package enum FieldPlace: String, CaseIterable, Sendable {
         package let type: KeyType
         /// A description in one or a few sentences.
         package let documentation: String
+        /// The value without the word, as JSON; nil if there is none.
+        package let standard: String?
 
-        fileprivate init(_ word: String, _ type: KeyType, _ documentation: String) {
+        fileprivate init(_ word: String, _ type: KeyType, standard: String? = nil, _ documentation: String) {
             self.word = word
             self.type = type
             self.documentation = documentation
+            self.standard = standard
         }
     }
 
@@ -164,11 +170,12 @@ package enum FieldPlace: String, CaseIterable, Sendable {
 
     private static let retryFields = [
         Field("attempts", .attempts, "The largest number of attempts, the first included."),
-        Field("delay", .grace, "The time before the second attempt. Default 0s."),
+        Field("delay", .grace, standard: "\"0s\"", "The time before the second attempt. Default 0s."),
         Field(
-            "backoff", .factor, "What the delay is multiplied by from attempt to attempt. Default 1."),
+            "backoff", .factor, standard: "1", "What the delay is multiplied by from attempt to attempt. Default 1."),
         Field("max-delay", .duration, "The longest delay. Default: no limit."),
-        Field("jitter", .share, "The part of each delay that is left to chance, from 0 to 1. Default 0."),
+        Field(
+            "jitter", .share, standard: "0", "The part of each delay that is left to chance, from 0 to 1. Default 0."),
         Field(
             "when", .retryReasons,
             """
@@ -179,14 +186,14 @@ package enum FieldPlace: String, CaseIterable, Sendable {
     ]
 
     private static let parameterFields = [
-        Field("type", .parameterType, "What kind of value it is. Default string."),
+        Field("type", .parameterType, standard: "\"string\"", "What kind of value it is. Default string."),
         Field(
             "default", .literal,
             """
             The value where the caller gives none. Expressions in it read `vars` without a command, and parameters \
             that are declared before.
             """),
-        Field("required", .flag, "If true, the caller has to give it. Default false."),
+        Field("required", .flag, standard: "false", "If true, the caller has to give it. Default false."),
         Field(
             "env", .variable,
             """
@@ -217,7 +224,7 @@ package enum FieldPlace: String, CaseIterable, Sendable {
             the value.
             """),
         Field("value", .literal, "The value as the file says it."),
-        Field("type", .outputType, "What kind of value it is. Default string."),
+        Field("type", .outputType, standard: "\"string\"", "What kind of value it is. Default string."),
         Field("shell", .shell, "What reads the script. Default: what reads those of the steps beside `vars`."),
         Field("timeout", .duration, "How long the command may take."),
         Field("secrets", .secretUses, "Which of the workflow's secrets the command sees."),
@@ -235,7 +242,7 @@ package enum FieldPlace: String, CaseIterable, Sendable {
     ]
 
     private static let outputFields = [
-        Field("type", .outputType, "What kind of value it is. Default string."),
+        Field("type", .outputType, standard: "\"string\"", "What kind of value it is. Default string."),
         Field(
             "from", .outputSource,
             """
@@ -246,6 +253,6 @@ package enum FieldPlace: String, CaseIterable, Sendable {
 
     private static let dotenvFileFields = [
         Field("path", .path, "The file, relative to the workflow file's folder."),
-        Field("optional", .flag, "If true, the file may be absent. Default false."),
+        Field("optional", .flag, standard: "false", "If true, the file may be absent. Default false."),
     ]
 }

@@ -38,14 +38,14 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .manual:
             .init(
-                "manual", in: .member, .flag,
+                "manual", in: .member, .flag, standard: "false",
                 """
                 If true, this runs only when it is named on the command line or by `default`, or something that runs \
                 needs it.
                 """)
         case .internal:
             .init(
-                "internal", in: .member, .flag,
+                "internal", in: .member, .flag, standard: "false",
                 """
                 If true, this and its members are not listed and cannot be named on the command line. They run like \
                 all others.
@@ -149,7 +149,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 atTop: "Environment variables of all steps. null takes a variable away. The innermost wins.")
         case .envPolicy:
             .init(
-                "env-policy", in: [.top, .defaults, .step], .envPolicy, inDefinition: true,
+                "env-policy", in: [.top, .defaults, .step], .envPolicy, standard: #""inherit""#, inDefinition: true,
                 "The part of flowrun's own environment that the step gets.",
                 atTop: "The part of flowrun's own environment that steps get. Default inherit.")
         case .dotenv:
@@ -163,8 +163,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
             .init("defaults", in: .top, .defaults, "Settings of every step that does not set its own.")
         case .shell:
             .init(
-                "shell", in: [.defaults, .step, .group, .template], .shell, handedDown: true, inDefinition: true,
-                computed: true,
+                "shell", in: [.defaults, .step, .group, .template], .shell, standard: #""bash""#, handedDown: true,
+                inDefinition: true, computed: true,
                 """
                 The program that reads `run` scripts: `bash` (the default; -eo pipefail, no profiles), `sh` (-e), \
                 another program (called with -c SCRIPT), or a list of arguments to which the script is appended. \
@@ -172,7 +172,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .workingDirectory:
             .init(
-                "working-directory", in: [.defaults, .step, .group, .template], .folder, inDefinition: true,
+                "working-directory", in: [.defaults, .step, .group, .template], .folder, standard: #"".""#,
+                inDefinition: true,
                 """
                 Where steps run; relative to the workflow file's folder, which is the default. May hold expressions.
                 """)
@@ -182,21 +183,21 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 "The standard input of the step, such as ${{ previous.stdout }}. Default: nothing.")
         case .streams:
             .init(
-                "streams", in: [.defaults, .step], .streams, inDefinition: true,
+                "streams", in: [.defaults, .step], .streams, standard: #""together""#, inDefinition: true,
                 """
                 The way of the step's standard output and standard error to the log: `together` or `separate`. Default \
                 together.
                 """)
         case .detach:
             .init(
-                "detach", in: .step, .flag, inDefinition: true,
+                "detach", in: .step, .flag, standard: "false", inDefinition: true,
                 """
                 If true, processes that outlive the first one are left alone. They may outlive the run, and nothing \
                 of them reaches the log. Default false.
                 """)
         case .interactive:
             .init(
-                "interactive", in: .step, .flag, inDefinition: true,
+                "interactive", in: .step, .flag, standard: "false", inDefinition: true,
                 """
                 If true, the step has the terminal for itself, one such step at a time. Nothing that it writes \
                 reaches the log. Default false.
@@ -218,7 +219,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                     """)
         case .outputLimit:
             .init(
-                "output-limit", in: .top, .size,
+                "output-limit", in: .top, .size, standard: #""128MiB""#,
                 """
                 How much of the steps' output the journal keeps in files for `replay`, such as `64MiB`. Default: \
                 128MiB. The last 64 KiB of each step are always kept.
@@ -240,13 +241,13 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                     """)
         case .grace:
             .init(
-                "grace", in: [.defaults, .member], .grace, handedDown: true, computed: true,
+                "grace", in: [.defaults, .member], .grace, standard: #""10s""#, handedDown: true, computed: true,
                 """
                 Time between the first signal and KILL when a step is stopped. Default 10s; 0s kills at once.
                 """)
         case .killSignal:
             .init(
-                "kill-signal", in: [.defaults, .member], .signal, handedDown: true,
+                "kill-signal", in: [.defaults, .member], .signal, standard: #""TERM""#, handedDown: true,
                 "The first signal when a step is stopped. Default TERM.")
         case .retry:
             .init(
@@ -255,7 +256,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 ofStep: "When and how often the step is tried again.")
         case .continueOnError:
             .init(
-                "continue-on-error", in: .member, .flag, computed: true,
+                "continue-on-error", in: .member, .flag, standard: "false", computed: true,
                 """
                 If true, a failure or timeout is only listed: it fails neither the enclosing group nor the run, and \
                 satisfies the list form of `needs`. Default false.
@@ -301,7 +302,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .as:
             .init(
-                "as", in: .member, .variable, ofWhole: true, inDefinition: true,
+                "as", in: .member, .variable, standard: #""item""#, ofWhole: true, inDefinition: true,
                 "The name of the `for-each` variable. Default item.")
         case .label:
             .init(
@@ -312,7 +313,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """)
         case .maxItems:
             .init(
-                "max-items", in: .member, .wholeNumber, range: 1...100_000, ofWhole: true,
+                "max-items", in: .member, .wholeNumber, range: 1...100_000, standard: "1000", ofWhole: true,
                 "The largest number of copies that a fan-out may make. Default 1000.")
         case .maxParallel:
             .init(
@@ -325,7 +326,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 ofStep: "The largest number of copies in progress at once. Only with `matrix` or `for-each`.")
         case .failFast:
             .init(
-                "fail-fast", in: [.top, .member, .template], .failFast, ofWhole: true,
+                "fail-fast", in: [.top, .member, .template], .failFast, standard: "false", ofWhole: true,
                 """
                 The effect of a failed member on the others. Default: that of the nearest enclosing group, false at \
                 the top.
@@ -334,7 +335,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 ofStep: "The effect of a failed copy on the others. Only with `matrix` or `for-each`.")
         case .order:
             .init(
-                "order", in: [.top, .group, .template], .order,
+                "order", in: [.top, .group, .template], .order, standard: #""parallel""#,
                 """
                 `parallel` (the default): members start when their needs allow. `sequence`: each also waits for the \
                 success of all before it in the file.
