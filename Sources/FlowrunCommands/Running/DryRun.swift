@@ -40,15 +40,15 @@ extension Run {
 
     /// Returns the printer of a step or group with all that it inherits.
     func printer(of id: String) throws(CommandError) -> StepPrinter {
-        let (plan, values) = try request.choice.plan { workflow in
-            RunValues(request.parameters, for: workflow, folder: folder(of: request.file), areOnlyShown: true)
+        let (plan, values, choice) = try request.choice.plan(given: request.parameters) { workflow, words in
+            RunValues(words, for: workflow, folder: folder(of: request.file), areOnlyShown: true)
         }
         try values.check()
         var options = options(with: values)
         options.run = "<run.id>"
         options.temporaryFolder = nil
         guard let (preview, _) = preview(of: plan, options, values.known, showsAll: true),
-            let row = preview.plan.row(ofID: id)
+            let row = preview.plan.row(ofID: choice.steps.first ?? id)
         else { throw .usage("show \(id): the copies of a fan-out over values of the run are shown as `[*]`") }
         let printer = StepPrinter(preview, of: row)
         if let failure = printer.failure { throw .failed("cannot show \(failure)") }
