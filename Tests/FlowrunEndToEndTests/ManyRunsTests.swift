@@ -119,6 +119,52 @@ import Testing
         try await first.finish().expect(exit: 0)
     }
 
+    @Test func `a step and a lock whose names differ in the first letter only are two claims`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              west: { run: 'true' }
+              h: { mutex: test, run: 'echo > h.up' }
+              k: { mutex: test, run: '\(Self.gated("k"))' }
+            """)
+        let gate = try test.gate("k.go")
+        let first = try await test.start("workflow.yml", "k")
+        try await first.waitForFile("k.up")
+        try await test.ask("run", "--no-wait", "workflow.yml", "west").expect(exit: 0)
+        let second = try start(test, "workflow.yml", "west", "h")
+        try await second.waitForText("which has mutex `test`", onStandardError: true)
+        // Answered in a later turn of the run that holds it.
+        try await test.ask("ctl", "status").expect(exit: 0)
+        #expect(!test.exists("h.up"))
+        gate.open()
+        try await second.finish().expect(exit: 0)
+        try await first.finish().expect(exit: 0)
+    }
+
+    @Test(arguments: ["mutex: m, run: 'true'", "pool: p, run: 'true'", "steps: { x: { mutex: m, run: 'true' } }"])
+    func `copies that the run does not know yet keep their locks`(body: String) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            pools: { p: 1 }
+            steps:
+              list: { outputs: { items: list }, run: '\(Self.gated("list")); echo "items=[1,2]" >> "$FLOWRUN_OUTPUT"' }
+              each: { needs: [list], for-each: '${{ steps.list.outputs.items }}', \(body) }
+              other: { mutex: m, pool: p, run: 'echo > other.up' }
+            """)
+        let gate = try test.gate("list.go")
+        let first = try await test.start("workflow.yml", "each")
+        try await first.waitForFile("list.up")
+        let second = try start(test, "workflow.yml", "other")
+        try await second.waitForText("waiting for", onStandardError: true)
+        try await test.ask("ctl", "status").expect(exit: 0)
+        #expect(!test.exists("other.up"))
+        gate.open()
+        try await second.finish().expect(exit: 0)
+        try await first.finish().expect(exit: 0)
+    }
+
     @Test func `a group with a hook keeps its steps until the hook has ended`() async throws {
         let test = try FlowrunTest(
             """

@@ -33,7 +33,8 @@ def workflow(rng, version):
         words = [MARK]
         keys = []
         if rng.random() < 0.3:
-            name = "m%d" % rng.randrange(3)
+            # As long as the name of a step, and unlike it in the first letter only.
+            name = "r%d" % rng.randrange(3)
             keys.append("mutex: %s" % name)
             words.append('exec 7>"marks/%s"; flock -n 7 || { echo "mutex %s" >> clashes; exit 9; }\n' % (name, name))
         if rng.random() < 0.2:
@@ -49,11 +50,16 @@ def workflow(rng, version):
             # Descriptors of marks are not handed on, so that a run inside may not hold them.
             words.append('"$FLOWRUN" flowrun.yml s%d 8>&- 7>&- 6>&- || [ $? = 75 ] || [ $? = 1 ]\n' % rng.randrange(STEPS))
         words.append(": version %d\n" % version)
+        if number and rng.random() < 0.15:
+            keys.append("for-each: '${{ steps.list.outputs.items }}'")
+            keys = [key for key in keys if not key.startswith("needs:")] + ["needs: [list]", "max-parallel: 1"]
         body = "".join("      " + line + "\n" for line in "".join(words).splitlines())
         lines.append("  s%d:" % number)
         lines += ["    " + key for key in keys]
         lines.append("    grace: 100ms")
         lines.append("    run: |\n" + body.rstrip("\n"))
+    lines.append("  list:\n    outputs: { items: 'list' }\n    run: |")
+    lines += ["      " + line for line in (MARK + 'sleep 0.02\necho \'items=["x","y"]\' >> "$FLOWRUN_OUTPUT"').splitlines()]
     return "\n".join(lines) + "\n"
 
 
@@ -65,8 +71,13 @@ def children(pid):
         return []
 
 
-def kill(rng, process):
-    """Kills a run in one of the ways in which one dies."""
+def kill(rng, process, folder):
+    """Kills a run, or one inside of it, in one of the ways in which one dies."""
+    if rng.random() < 0.4:
+        inside = [pid for pid in left_in(folder) if pid != process.pid and os.path.basename(program(pid)) == "flowrun"]
+        if inside:
+            os.kill(rng.choice(inside), signal.SIGKILL)
+            return "any"
     below = children(process.pid)
     way = rng.choice(["runner", "guard", "all"])
     targets = {"runner": below[:1], "guard": [process.pid], "all": below + [process.pid]}[way]
@@ -76,6 +87,13 @@ def kill(rng, process):
         except ProcessLookupError:
             pass
     return way
+
+
+def program(pid):
+    try:
+        return os.readlink("/proc/%d/exe" % pid)
+    except OSError:
+        return ""
 
 
 def left_in(folder):
@@ -100,7 +118,7 @@ def play(flowrun, rng, tally):
         file.write(workflow(rng, version))
     environment = {name: os.environ[name] for name in ["PATH"]}
     environment.update(FLOWRUN=flowrun, HOME=folder + "/home", LANG="C.UTF-8")
-    running, killed = [], set()
+    running = []
     output = open(folder + "/output", "wb")
     for number in range(RUNS):
         words = ["s%d" % step for step in rng.sample(range(STEPS), rng.randrange(1, 4))]
@@ -118,8 +136,7 @@ def play(flowrun, rng, tally):
         if rng.random() < 0.15:
             process, _ = rng.choice(running)
             if process.poll() is None:
-                tally["killed: " + kill(rng, process)] += 1
-                killed.add(process.pid)
+                tally["killed: " + kill(rng, process, folder)] += 1
     end = time.monotonic() + LIMIT
     for process, options in running:
         try:

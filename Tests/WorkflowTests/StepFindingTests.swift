@@ -166,10 +166,7 @@ struct `A step is refused` {
         (
             "run: x\n1️⃣call: other.yml", "`call` is not a key of a step; flowrun's word is `uses`"
         ),
-        (
-            "run: x\n1️⃣inputs: { a: \"${{ x }}\" }",
-            "`inputs` is not a key of a step, and neither is flowrun's word for it, `params`"
-        ),
+        ("run: x\n1️⃣inputs: { a: x }", "`inputs` is not a key of a step; flowrun's word is `params`"),
         (
             "run: x\n1️⃣ensure: { b: { run: x } }",
             "`ensure` is not a key of a step, and neither is flowrun's word for it, `finally`"

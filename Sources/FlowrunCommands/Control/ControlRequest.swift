@@ -22,7 +22,7 @@ enum ControlRequest: Sendable, Hashable {
     /// Replies once the run has given these claims up.
     case await(Set<Claim>)
     /// From a run inside of one of this run's steps: lends it these claims as long as the connection lasts.
-    case lend(Set<Claim>)
+    case lend(Set<Claim>, to: String)
 
     static let version = 1
 
@@ -47,7 +47,9 @@ enum ControlRequest: Sendable, Hashable {
                 json.field("request", "why")
                 json.field("step", step)
             case .await(let claims): Self.write("await", claims, to: &json)
-            case .lend(let claims): Self.write("lend", claims, to: &json)
+            case .lend(let claims, let run):
+                Self.write("lend", claims, to: &json)
+                json.field("run", run)
             }
         }
         return json.bytes
@@ -87,7 +89,11 @@ enum ControlRequest: Sendable, Hashable {
         case ("jobs", .int(let number)) where number >= 1: self = .jobs(number)
         case ("jobs", _): throw ControlRequestError(message: "at least one step must be allowed to run")
         case ("await", .list(let claims)): self = .await(try Self.claims(claims))
-        case ("lend", .list(let claims)): self = .lend(try Self.claims(claims))
+        case ("lend", .list(let claims)):
+            guard case .string(let run) = fields["run"], RunID.isValid(run) else {
+                throw ControlRequestError(message: "`lend` needs `run`, the id of a run")
+            }
+            self = .lend(try Self.claims(claims), to: run)
         default: self = .why(step: value?.text ?? "")
         }
     }
@@ -122,6 +128,8 @@ private struct Accepted {
     let name: String?
     var kind = Kind.text
     var isNeeded = false
+    /// A text that is needed besides; nil for none.
+    var second: String?
 
     static let fields = [
         "status": Accepted(name: nil),
@@ -131,7 +139,7 @@ private struct Accepted {
         "jobs": Accepted(name: "n", kind: .number, isNeeded: true),
         "why": Accepted(name: "step", isNeeded: true),
         "await": Accepted(name: "claims", kind: .list, isNeeded: true),
-        "lend": Accepted(name: "claims", kind: .list, isNeeded: true),
+        "lend": Accepted(name: "claims", kind: .list, isNeeded: true, second: "run"),
     ]
 
     private var words: String { name.map { "`\($0)`, \(kind.rawValue)" } ?? "no more fields" }
@@ -139,7 +147,7 @@ private struct Accepted {
     /// Returns the value of the field; nil if it is missing and optional.
     func value(of request: String, among members: [Value.Field]) throws(ControlRequestError) -> Value? {
         var found: Value?
-        for member in members where member.name != "v" && member.name != "request" {
+        for member in members where !["v", "request", second].contains(member.name) {
             guard member.name == name else {
                 throw ControlRequestError(message: "`\(request)` does not know `\(member.name)`; it takes \(words)")
             }
@@ -166,10 +174,16 @@ struct ControlRequestError: Error {
 struct ControlRequestHandler {
     private let runner: WorkflowRunner
     private let view: RunView
+    /// Calls back once nothing is left of a run whose process is gone.
+    private let whenGone: @EventLoopActor (String, @escaping @EventLoopActor () -> Void) -> Void
 
-    init(runner: WorkflowRunner, view: RunView) {
+    init(
+        runner: WorkflowRunner, view: RunView,
+        whenGone: @escaping @EventLoopActor (String, @escaping @EventLoopActor () -> Void) -> Void = { $1() }
+    ) {
         self.runner = runner
         self.view = view
+        self.whenGone = whenGone
     }
 
     /// Returns one line of JSON for one line of JSON, both without a line feed; nil if it keeps the connection.
@@ -186,7 +200,7 @@ struct ControlRequestHandler {
             }
             connection.keep { claimed.forget(number) }
             return nil
-        case .lend(let claims): return lend(claims, to: connection)
+        case .lend(let claims, let run): return lend(claims, to: run, on: connection)
         default: return reply(to: request)
         }
     }
@@ -209,8 +223,9 @@ struct ControlRequestHandler {
         return json.bytes
     }
 
-    /// Lends claims until the connection is closed. The reply names those that this run is using, if it cannot.
-    private func lend(_ claims: Set<Claim>, to connection: ControlConnection) -> [UInt8]? {
+    /// Lends claims until the connection is closed and nothing of the run is left. The reply names those that this run
+    /// is using, if it cannot.
+    private func lend(_ claims: Set<Claim>, to run: String, on connection: ControlConnection) -> [UInt8]? {
         var inUse: [Claim] = []
         let claimed = runner.claims
         guard let loan = claimed.lend(claims, inUse: &inUse) else {
@@ -218,7 +233,7 @@ struct ControlRequestHandler {
                 json.array("in_use") { json in for claim in inUse.map(\.word).sorted() { json.value(claim) } }
             }
         }
-        connection.keep { claimed.end(loan: loan) }
+        connection.keep { whenGone(run) { claimed.end(loan: loan) } }
         connection.send(Self.reply { $0.field("message", "lent") })
         return nil
     }

@@ -45,9 +45,10 @@ struct RunSelector {
         let inside = Set(
             RunLock.names(in: directory).flatMap { RunLock.entries(of: $0, in: directory) }.map(\.holder)
                 .filter { $0.parent.map(live.contains) ?? false }.map(\.run))
-        let ofFile = workflow.map { workflow in
-            RunLock.entries(of: workflow, in: directory).map(\.holder.run)
-                .filter { live.contains($0) && !inside.contains($0) }
+        let ofFile = workflow.map { workflow -> [String] in
+            let all = RunLock.entries(of: workflow, in: directory).map(\.holder.run).filter(live.contains)
+            let outer = all.filter { !inside.contains($0) }
+            return outer.isEmpty ? all : outer
         }
         if let ofFile, isFileNamed {
             guard !ofFile.isEmpty else {

@@ -110,7 +110,9 @@ package struct Run {
             if let path { files?.note(temporaryFolder: path) }
         }
         takeSignals(for: runner, logs, files)
-        let handler = ControlRequestHandler(runner: runner, view: view)
+        let handler = ControlRequestHandler(runner: runner, view: view) { run, body in
+            if let files { files.whenGone(run, body) } else { body() }
+        }
         guard listen(for: handler, in: files, logs) else {
             files?.forgetRun()
             await logs.close()

@@ -38,11 +38,11 @@ final class RunFiles {
     static func enter(_ request: RunRequest, run: String, claims plan: Plan) throws(CommandError) -> RunFiles? {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let directory = try directory(at: place, for: request)
-        let name = directory.flatMap(place.name)
-        if request.file != "-" { try lockFile(request, name.map { (directory!, $0) }) }
-        return try directory.map { directory throws(CommandError) in
-            try RunFiles(directory, name: name, run: run, request, plan)
+        guard let directory else {
+            if request.file != "-" { try lockFile(request, nil) }
+            return nil
         }
+        return try RunFiles(directory, name: place.name(in: directory), run: run, request, plan)
     }
 
     /// Waits until only runs that see this one's claims have the file.
@@ -125,18 +125,48 @@ final class RunFiles {
         for entry in lock.others where entry.isLive { holder.isWaiting = true }
         isEntered = lock.enter(&holder, claims: digests)
         lock.letOthersIn()
-        guard holder.isWaiting else { return }
-        let queue = RunQueue(
-            lock, in: directory, claims: plan.claims, above: request.options.runsAbove,
-            mayWait: request.mayWait)
         do throws(CommandError) {
+            // After the entry, by which the runs beside this one know it.
+            try Self.lockFile(request, (directory, name))
+            guard holder.isWaiting else { return }
+            guard isEntered else {
+                throw .unable("cannot enter beside other runs of `\(request.file)`: the lock file cannot grow")
+            }
+            if let past = request.resumedRun, lock.others.contains(where: { $0.isLive && $0.holder.run == past }) {
+                throw CommandError(.inUse, ["the run `\(past)` is still alive"])
+            }
+            let queue = RunQueue(
+                lock, of: run, in: directory, claims: plan.claims, above: request.options.runsAbove,
+                mayWait: request.mayWait)
+            self.queue = queue
             try queue.take(&holder) { entry throws(CommandError) in try Self.sweep(entry, in: directory, lock) }
         } catch {
             lock.disown()
             throw error
         }
-        self.queue = queue
     }
+
+    /// Calls `body` once nothing is left of a run inside of this one whose process is gone: at once if it has ended by
+    /// itself, else when its guard or sentinel has ended its steps, or this run has.
+    func whenGone(_ run: String, _ body: @escaping @EventLoopActor () -> Void, looks: Int = 0) {
+        guard
+            let entry = name.flatMap({ RunLock.entries(of: $0, in: directory) })?.first(where: { $0.holder.run == run }
+            ),
+            !entry.holder.hasEnded, !entry.holder.isWaiting
+        else { return body() }
+        if !entry.isLocked {
+            if (try? RunLeftovers.areThere(of: run, mark: entry.holder.mark)) == false { return body() }
+            if looks > Self.leftoverLooks {
+                _ = try? RunLeftovers.end(of: run, mark: entry.holder.mark)
+                return body()
+            }
+        }
+        Poller.shared.after(Self.leftoverInterval) { [weak self] in self?.whenGone(run, body, looks: looks + 1) }
+    }
+
+    private static let leftoverInterval = Duration.milliseconds(20)
+    /// A sentinel ends everything within two seconds.
+    private static let leftoverLooks = 150
 
     /// Removes what a killed run has left, while no other run starts.
     private static func sweep(

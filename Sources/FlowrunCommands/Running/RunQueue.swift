@@ -18,17 +18,22 @@ final class RunQueue {
     private let claims: [UInt64: Claim]
     /// By run, the digests of claims that it has given up; it never takes them again.
     private var givenUp: [String: Set<UInt64>] = [:]
+    /// By run, the claims that are this run's, too; they do not change.
+    private var known: [String: Set<UInt64>] = [:]
     /// The connections that keep what runs above have lent, open until this process ends.
     private var loans: [Int32] = []
     private var waits: RunWaits?
-    private var told: [String] = []
+    private var reported: Set<String> = []
+    /// The id of this run.
+    private let own: String
 
     private static let pollInterval: UInt32 = 5_000
 
     /// `above` are the runs in whose steps this one was started, the nearest first.
     init(
-        _ lock: RunLock, in directory: StateDirectory, claims: [Claim], above: [String], mayWait: Bool
+        _ lock: RunLock, of run: String, in directory: StateDirectory, claims: [Claim], above: [String], mayWait: Bool
     ) {
+        own = run
         self.lock = lock
         self.directory = directory
         self.mayWait = mayWait
@@ -51,39 +56,57 @@ final class RunQueue {
     ) throws(CommandError) {
         try borrow()
         while true {
-            lock.keepOthersOut()
+            // Looks without a turn as long as there is something to wait for.
             let others = lock.currentOthers()
-            do throws(CommandError) {
-                for entry in others where entry.isLeftover { try sweep(entry) }
-            } catch {
-                lock.letOthersIn()
-                throw error
-            }
             let blockers = blockers(of: holder, among: others)
-            if blockers.isEmpty {
-                holder.isWaiting = false
-                lock.update(holder)
-                lock.letOthersIn()
-                waits = nil
-                return
+            guard !blockers.isEmpty || others.contains(where: \.isLeftover) else {
+                let hasBegun = try lock.takingTurn { () throws(CommandError) -> Bool in try begin(&holder, sweep) }
+                if hasBegun { return }
+                continue
             }
-            lock.letOthersIn()
+            guard !blockers.isEmpty else {
+                try lock.takingTurn { () throws(CommandError) in try self.sweep(sweep) }
+                continue
+            }
             guard mayWait else {
                 throw CommandError(.inUse, ["cannot wait for " + words(of: blockers) + ": --no-wait"])
             }
             if !above.isEmpty { try judge(blockers, holder) }
-            tell(blockers)
-            wait(for: blockers[0])
+            report(blockers)
+            wait(for: blockers.first { !$0.entry.holder.isWaiting } ?? blockers[0])
         }
+    }
+
+    private func sweep(_ sweep: (RunLock.Entry) throws(CommandError) -> Void) throws(CommandError) {
+        for entry in lock.currentOthers() where entry.isLeftover { try sweep(entry) }
+    }
+
+    /// Marks the run as begun. Returns false if another one has been faster.
+    private func begin(
+        _ holder: inout RunLock.Holder, _ sweep: (RunLock.Entry) throws(CommandError) -> Void
+    ) throws(CommandError) -> Bool {
+        try self.sweep(sweep)
+        guard blockers(of: holder, among: lock.currentOthers()).isEmpty else { return false }
+        holder.isWaiting = false
+        lock.update(holder)
+        waits = nil
+        return true
     }
 
     private func blockers(of own: RunLock.Holder, among others: [RunLock.Entry]) -> [Blocker] {
         others.filter { Self.comesFirst($0.holder, isLive: $0.isLive, before: own, above: above) }.compactMap { entry in
-            let theirs = lock.claims(of: entry)
-            let common = Set(claims.keys).intersection(theirs ?? Set(claims.keys))
-            let digests = common.subtracting(givenUp[entry.holder.run] ?? [])
+            let digests = common(with: entry).subtracting(givenUp[entry.holder.run] ?? [])
             return digests.isEmpty ? nil : Blocker(entry: entry, digests: digests)
         }
+    }
+
+    /// Returns the claims of both runs, all of this run's if those of the other cannot be read.
+    private func common(with entry: RunLock.Entry) -> Set<UInt64> {
+        if let known = known[entry.holder.run] { return known }
+        let theirs = lock.claims(of: entry)
+        let common = Set(claims.keys).intersection(theirs ?? Set(claims.keys))
+        if theirs != nil { known[entry.holder.run] = common }
+        return common
     }
 
     /// Returns true if a run has to wait for another one with common claims: one that has begun, or one that has waited
@@ -101,20 +124,24 @@ final class RunQueue {
     /// Borrows the claims of the runs above, which then start nothing of them before this process has ended.
     private func borrow() throws(CommandError) {
         for entry in lock.others where entry.isLive && above.contains(entry.holder.run) {
-            let common = Set(claims.keys).intersection(lock.claims(of: entry) ?? Set(claims.keys))
-            for part in parts(of: common) { try borrow(Set(part.compactMap { claims[$0] }), from: entry.holder) }
+            for part in parts(of: common(with: entry)) {
+                try borrow(Set(part.compactMap { claims[$0] }), from: entry.holder)
+            }
         }
     }
 
     private func borrow(_ wanted: Set<Claim>, from holder: RunLock.Holder) throws(CommandError) {
         for _ in 0..<Self.tries {
-            guard let (fields, connection) = ask(.lend(wanted), of: holder.run) else {
+            guard let (fields, connection) = ask(.lend(wanted, to: own), of: holder.run) else {
                 // It makes its socket a moment after its first step.
                 usleep(Self.pollInterval)
                 continue
             }
             loans.append(connection)
             if fields.string("message") != nil { return }
+            if let error = fields.string("error") {
+                throw .unable("the run \(holder.run), in a step of which this run was started, lends nothing: \(error)")
+            }
             let used = (fields.strings("in_use") ?? []).compactMap { Claim(word: $0) }
             throw CommandError(.inUse, [refusal(of: used.isEmpty ? Array(wanted) : used, by: holder)])
         }
@@ -142,8 +169,20 @@ final class RunQueue {
             + way.joined(separator: " → ") + "; call what does not need that"
     }
 
+    private static func openWaits() throws(CommandError) -> RunWaits {
+        let folder: StateDirectory
+        do throws(StateError) { folder = try StatePlace.ofAllFiles() } catch {
+            throw CommandError(.inUse, ["cannot wait inside of a step, where waits are judged: \(error.message)"])
+        }
+        guard let waits = RunWaits(in: folder) else {
+            throw CommandError(
+                .inUse, ["cannot wait inside of a step, where waits are judged: cannot open the list of them"])
+        }
+        return waits
+    }
+
     private func judge(_ blockers: [Blocker], _ holder: RunLock.Holder) throws(CommandError) {
-        if waits == nil { waits = StatePlace.ofAllFiles.flatMap(RunWaits.init) ?? RunWaits(in: directory) }
+        if waits == nil { waits = try Self.openWaits() }
         let wait = RunWaits.Wait(run: holder.run, above: above, targets: blockers.map(\.run))
         let ring: [String]?
         do throws(SystemError) { ring = try waits?.enter(wait) } catch {
@@ -163,7 +202,7 @@ final class RunQueue {
     /// Waits until a run may have given up what this one needs of it.
     private func wait(for blocker: Blocker) {
         guard !blocker.entry.holder.isWaiting, let part = parts(of: blocker.digests).first else {
-            usleep(Self.pollInterval * 2)
+            usleep(Self.pollInterval * 4)
             return
         }
         let request = ControlRequest.await(Set(part.compactMap { claims[$0] }))
@@ -181,12 +220,16 @@ final class RunQueue {
         }
     }
 
-    private func tell(_ blockers: [Blocker]) {
-        let runs = blockers.map(\.run)
+    /// Says for what this run waits, once for each run that has it.
+    private func report(_ blockers: [Blocker]) {
+        let begun = blockers.filter { !$0.entry.holder.isWaiting }
+        let named = begun.isEmpty ? [blockers[0]] : begun
         // One whose process is gone is about to end.
-        guard runs != told, blockers.contains(where: \.entry.holder.isAlive) else { return }
-        told = runs
-        StandardStream.error.say("waiting for " + words(of: blockers))
+        guard named.contains(where: { !reported.contains($0.run) && $0.entry.holder.isAlive }),
+            !begun.isEmpty || reported.isEmpty
+        else { return }
+        reported.formUnion(named.map(\.run))
+        StandardStream.error.say("waiting for " + words(of: named))
     }
 
     private func words(of blockers: [Blocker]) -> String {

@@ -14,6 +14,8 @@ final class ControlServer {
     typealias Answer = @EventLoopActor ([UInt8], ControlConnection) -> [UInt8]?
 
     private static let maximumConnections = 32
+    /// More runs that wait are sent away, and ask again.
+    private static let maximumKept = 128
 
     private let directory: StateDirectory
     private let name: String
@@ -54,8 +56,13 @@ final class ControlServer {
                 Glibc.close(descriptor)
                 continue
             }
+            let kept = connections.count(where: \.isKept)
+            guard kept < Self.maximumKept else {
+                Glibc.close(descriptor)
+                continue
+            }
             // Not those that wait for this run, or are inside of it.
-            if connections.count(where: { !$0.isKept }) == Self.maximumConnections,
+            if connections.count - kept == Self.maximumConnections,
                 let oldest = connections.firstIndex(where: { !$0.isKept })
             {
                 connections.remove(at: oldest).close()

@@ -120,7 +120,7 @@ struct FileLock {
         return holders
     }
 
-    /// True if an inherited descriptor has the lock: for that one, taking it again succeeds.
+    /// True if an inherited descriptor has a lock of the file.
     private static func callerHasLock(of file: stat, beside own: Int32) -> Bool {
         guard let folder = opendir("/proc/self/fd") else { return false }
         defer { closedir(folder) }
@@ -129,7 +129,14 @@ struct FileLock {
             guard let number = Int32(String(cString: entry.name)), number != own, fstat(number, &status) == 0,
                 status.st_dev == file.st_dev, status.st_ino == file.st_ino
             else { continue }
-            if flock(number, LOCK_EX | LOCK_NB) == 0 { return true }
+            // Trying the lock would take one that is free, and give up one that is shared.
+            let information = open("/proc/self/fdinfo/\(number)", O_RDONLY | O_CLOEXEC)
+            guard information >= 0 else { continue }
+            defer { close(information) }
+            let text = (try? WholeFile.read(information)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            if text.split(separator: "\n").contains(where: { $0.hasPrefix("lock:") && $0.contains("FLOCK") }) {
+                return true
+            }
         }
         return false
     }

@@ -10,6 +10,13 @@ enum RunLeftovers {
     private static let looks = 5_000
     private static let lookInterval: UInt32 = 2_000
 
+    /// Returns true if any of them lives. Throws if the machine does not let flowrun look for them.
+    @EventLoopActor
+    static func areThere(of run: String, mark: UInt64?) throws(SystemError) -> Bool {
+        try !RunProcesses(mark: mark) { process throws(SystemError) in try hasVariable(process, of: run) }.find()
+            .isEmpty
+    }
+
     /// Kills them and waits until they are gone. `mark` is the part that their marks share, from the run's journal or
     /// lock; nil if unknown. Returns their number, and the ids of processes that could not be ended. Throws if the
     /// machine does not let flowrun look for them.

@@ -20,7 +20,7 @@ final class RunWaits {
     private var slot: Int?
 
     private static let fileName = "waits"
-    private static var slotSize: off_t { 4096 }
+    private static var slotSize: off_t { 64 << 10 }
     private static let maximum = 1024
 
     /// Opens the list of a folder, and makes it if need be; nil if that fails.
@@ -47,9 +47,9 @@ final class RunWaits {
         guard let slot else { throw SystemError(EAGAIN) }
         let words = [wait.run, wait.above.joined(separator: ","), wait.targets.joined(separator: ",")]
         let line = Array("\(words.joined(separator: " "))\n".utf8)
-        guard line.count <= Self.slotSize,
-            pwrite(descriptor, line, line.count, off_t(slot) * Self.slotSize) == line.count
-        else { throw SystemError(errno == 0 ? ENOSPC : errno) }
+        guard line.count <= Self.slotSize else { throw SystemError(E2BIG) }
+        let count = pwrite(descriptor, line, line.count, off_t(slot) * Self.slotSize)
+        guard count == line.count else { throw count < 0 ? .last : SystemError(ENOSPC) }
         return nil
     }
 
@@ -59,7 +59,7 @@ final class RunWaits {
         guard fstat(descriptor, &status) == 0, status.st_size > 0 else { return [] }
         return (0...min(Self.maximum - 1, Int((status.st_size - 1) / Self.slotSize))).compactMap { slot in
             let place = off_t(slot) * Self.slotSize
-            guard clinux_range_is_locked(descriptor, place, Self.slotSize) == 1 else { return nil }
+            guard clinux_range_is_locked(descriptor, place, Self.slotSize) != 0 else { return nil }
             let bytes = [UInt8](unsafeUninitializedCapacity: Int(Self.slotSize)) { buffer, count in
                 count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, place))
             }

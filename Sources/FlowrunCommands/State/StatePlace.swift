@@ -39,8 +39,11 @@ struct StatePlace: Sendable {
     /// The place if the preferred one cannot be used; nil if that one is explicit, or if the user has no home.
     var fallback: Candidate? { explicit == nil ? own : nil }
 
-    /// The folder of what concerns the runs of all files of the user, made if need be; nil if there is none.
-    static var ofAllFiles: StateDirectory? { stateHome.flatMap { try? StateDirectory.made("\($0)/flowrun") } }
+    /// The folder of what concerns the runs of all files of the user, made if need be. The same for all processes of
+    /// the user, whatever their environment. Throws if it cannot be made or is not to be trusted.
+    static func ofAllFiles() throws(StateError) -> StateDirectory {
+        try StateDirectory.made("/tmp/.flowrun-\(geteuid())")
+    }
 
     /// Returns the state directory that exists at one of the places, and the workflow's name in it; nil if there is
     /// none. Throws if one cannot be used, unless those are skipped. Changes nothing.
@@ -111,9 +114,9 @@ struct StatePlace: Sendable {
     /// Returns 64 bits by FNV-1a, as 16 digits. The names only have to differ; a collision that a user makes in a
     /// folder of their own gains nothing.
     private static func digest(_ text: String) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash.hexadecimal(digits: 16)
+        var hash = FNV1a()
+        for byte in text.utf8 { hash.add(byte) }
+        return hash.value.hexadecimal(digits: 16)
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Basics
 package import Planning
 internal import Workflow
 
@@ -34,9 +35,10 @@ package struct Claim: Sendable, Hashable {
     package var digest: UInt64 { Self.digest(kind, name.utf8[...]) }
 
     fileprivate static func digest(_ kind: Kind, _ name: Substring.UTF8View) -> UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ UInt64(kind.tag)
-        for byte in name { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return hash
+        var hash = FNV1a()
+        hash.add(kind.tag)
+        for byte in name { hash.add(byte) }
+        return hash.value
     }
 }
 
@@ -62,7 +64,7 @@ extension Plan {
         return claims
     }
 
-    /// The digests of `claims` as the bytes of numbers in the machine's order. A claim may be in it twice. O(rows).
+    /// The digests of `claims` as the bytes of numbers, the lowest first. A claim may be in it twice. O(rows).
     package var claimDigests: [UInt8] {
         var bytes: [UInt8] = []
         forEachClaim { kind, name in
@@ -74,6 +76,10 @@ extension Plan {
     /// Returns the claims without which a row cannot run: its own, and the locks that it and the groups around it name.
     func claims(around row: PlanIndex) -> Set<Claim> {
         var claims: Set = [Claim(.step, String(claimName(of: row)) ?? "")]
+        // Its copies may not be known yet, and name them later.
+        if nodes[row].role == .fanOut {
+            forEachLock(inside: nodes[row].definition) { claims.insert(Claim($0, String($1) ?? "")) }
+        }
         var next = row
         while true {
             forEachLock(of: next) { claims.insert(Claim($0, String($1) ?? "")) }

@@ -40,8 +40,8 @@ package final class RunClaims {
 
     package func forget(_ number: Int) { waiters[number] = nil }
 
-    /// Lends claims to a run inside of one of this run's steps until `end(loan:)`: what they name and has not begun
-    /// does not start here. Returns nil if this run is using some of them, which `inUse` then names, in no order.
+    /// Lends claims to a run inside of one of this run's steps. Until `end(loan:)` this run starts no step that needs
+    /// one of them. Returns nil if this run is using some of them, which `inUse` then names, in no order.
     package func lend(_ claims: Set<Claim>, inUse: inout [Claim]) -> Int? {
         inUse = Array(claims.intersection(claimsInUse))
         guard inUse.isEmpty else { return nil }
@@ -52,7 +52,7 @@ package final class RunClaims {
 
     package func end(loan: Int) {
         guard runner.control.loans.removeValue(forKey: loan) != nil else { return }
-        runner.startHeldSteps()
+        for attempt in runner.attempts.values.sorted(by: { $0.row < $1.row }) { attempt.resume() }
     }
 
     /// The claims of steps that have begun and not ended, and the locks of groups that have.

@@ -276,10 +276,10 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
             .init(
                 "mutex", in: .member, .mutexes,
                 """
-                Names that at most one step or group of the run holds at a time. The group holds them from its start \
-                to its end.
+                Names that at most one step or group holds at a time, in all runs of the file. The group holds them \
+                from its start to its end.
                 """,
-                ofStep: "Names that at most one step or group of the run holds at a time.")
+                ofStep: "Names that at most one step or group holds at a time, in all runs of the file.")
         case .platforms:
             .init(
                 "platforms", in: .step, .platforms, ofWhole: true, computed: true,

@@ -1,0 +1,9 @@
+/// 64 bits by FNV-1a (Fowler, Noll, Vo). For names that may collide by accident only; two of the same digest are easy
+/// to find.
+package struct FNV1a {
+    package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    package init() {}
+
+    package mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+}
