@@ -2,29 +2,64 @@ internal import Basics
 internal import Glibc
 
 // The text of a slot: two lines of 64 bytes, each with its checksum, padded with spaces so that a shorter one covers a
-// longer one. `PID RUN MARK STATE`, then `NUMBER PROCESS PARENT CLAIMS`; the digests of the claims and the path of the
-// run's temporary folder follow.
+// longer one. `PID RUN MARK STATE`, then number, process and count of claims in hexadecimal digits, and the run above;
+// the digests of the claims and the path of the run's temporary folder follow.
 extension RunLock {
     static let lineSize = 64
     private static var markDigits: Int { 10 }
+    private static var numberDigits: Int { 12 }
+    private static var countDigits: Int { 8 }
 
+    // Without interpolation, which costs each start as much as the rest of its entry.
     static func line(_ holder: Holder) -> [UInt8] {
-        var line = Array("\(holder.pid) \(holder.run) \((holder.mark ?? 0).hexadecimal(digits: markDigits))".utf8)
-        line += holder.state.description.utf8
-        return padded(line)
+        var line: [UInt8] = []
+        line.reserveCapacity(lineSize)
+        line.append(contentsOf: String(holder.pid).utf8)
+        line.append(UInt8(ascii: " "))
+        line.append(contentsOf: holder.run.utf8)
+        line.append(UInt8(ascii: " "))
+        line.append(contentsOf: (holder.mark ?? 0).hexadecimal(digits: markDigits).utf8)
+        let state = holder.state
+        line.append(contentsOf: UnsafeBufferPointer(start: state.utf8Start, count: state.utf8CodeUnitCount))
+        finish(&line)
+        return line
     }
 
     static func secondLine(_ holder: Holder, claimCount: Int) -> [UInt8] {
-        padded(Array("\(holder.number) \(holder.process) \(holder.parent ?? "-") \(claimCount)".utf8))
+        var line: [UInt8] = []
+        line.reserveCapacity(lineSize)
+        line.append(contentsOf: UInt64(holder.number).hexadecimal(digits: numberDigits).utf8)
+        line.append(contentsOf: UInt64(holder.process).hexadecimal(digits: countDigits).utf8)
+        line.append(contentsOf: UInt64(claimCount).hexadecimal(digits: countDigits).utf8)
+        line.append(UInt8(ascii: " "))
+        if let parent = holder.parent { line.append(contentsOf: parent.utf8) }
+        finish(&line)
+        return line
     }
 
-    private static func padded(_ line: [UInt8]) -> [UInt8] {
-        var line = line
+    private static func finish(_ line: inout [UInt8]) {
         line.append(UInt8(ascii: " "))
-        line += CRC32C.digits(of: line).utf8
-        line += Array(repeating: UInt8(ascii: " "), count: max(0, lineSize - 1 - line.count))
+        let sum = line.withUnsafeBytes { CRC32C.of($0) }
+        line.append(contentsOf: UInt64(sum).hexadecimal(digits: CRC32C.digitCount).utf8)
+        while line.count < lineSize - 1 { line.append(UInt8(ascii: " ")) }
         line.append(UInt8(ascii: "\n"))
-        return line
+    }
+
+    /// Returns nil unless the bytes are digits.
+    private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt64? {
+        var number: UInt64 = 0
+        for byte in digits {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): number = number << 4 | UInt64(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): number = number << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return number
+    }
+
+    private static func number32(_ digits: Slice<UnsafeRawBufferPointer>) -> Int32? {
+        number(digits).flatMap { Int32(exactly: $0) }
     }
 
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
@@ -36,14 +71,7 @@ extension RunLock {
     private static func read(_ rest: UnsafeRawBufferPointer, into holder: inout Holder) -> Bool {
         if isBlank(rest[...]) { return true }
         guard rest.count > markDigits, rest[0] == UInt8(ascii: " ") else { return false }
-        var mark: UInt64 = 0
-        for byte in rest[1...markDigits] {
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): mark = mark << 4 | UInt64(byte - UInt8(ascii: "0"))
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): mark = mark << 4 | UInt64(byte - UInt8(ascii: "a") + 10)
-            default: return false
-            }
-        }
+        guard let mark = number(rest[1...markDigits]) else { return false }
         holder.mark = mark == 0 ? nil : mark
         let state = rest[(markDigits + 1)...]
         let end = state.lastIndex { $0 != UInt8(ascii: " ") }.map { $0 + 1 } ?? state.startIndex
@@ -74,13 +102,16 @@ extension RunLock {
             guard end == lineSize - 1, count == 2 * lineSize else { return (holder, nil) }
             let line = UnsafeRawBufferPointer(buffer)[lineSize..<(2 * lineSize - 1)]
             guard let sum = startOfSum(in: line) else { return (holder, nil) }
-            let words = text(line[..<sum]).split(separator: " ")
-            guard words.count == 4, let number = Int(words[0]), let process = Int32(words[1]),
-                let claims = Int(words[3]), (0...Int(slotSize) / 16).contains(claims)
+            let process = line.startIndex + numberDigits
+            let claims = process + countDigits
+            let parent = claims + countDigits
+            guard parent + 2 <= sum, let number = number(line[..<process]), let pid = number32(line[process..<claims]),
+                let claimCount = number32(line[claims..<parent]), claimCount <= slotSize / 16
             else { return (holder, nil) }
-            (holder.number, holder.process) = (number, process)
-            if RunID.isValid(words[2]) { holder.parent = String(words[2]) }
-            return (holder, claims)
+            (holder.number, holder.process) = (Int(number), pid)
+            let above = text(line[(parent + 1)..<(sum - 1)])
+            if RunID.isValid(above) { holder.parent = above }
+            return (holder, Int(claimCount))
         }
     }
 
