@@ -83,6 +83,38 @@ import Testing
         try await running.finish().expect(exit: 0)
     }
 
+    @Test func `what was lent comes back once nothing of a killed run inside is left`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { run: '"$FLOWRUN" workflow.yml t & echo $! > inside; wait $! || true; read _ < a.go' }
+              s: { run: 'read _ < s.go' }
+              t: { run: 'mkdir held || exit 9; echo x >> began; read _ < t.go; rmdir held' }
+            """)
+        let gates = [try test.gate("a.go"), try test.gate("t.go")]
+        let s = try test.gate("s.go")
+        let running = try await test.start("workflow.yml", "-j", "2", "--log", "json", environment: Self.flowrun)
+        try await running.waitForLines(in: "began")
+        let pid = try await running.waitForLines(in: "inside")[0]
+        // Neither its guard nor its sentinel ends its step before they go on.
+        let list = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/children", encoding: .utf8)
+        let below = list.split(separator: " ").compactMap { Int32($0) }
+        let guards = try [#require(Int32(pid))] + below.dropFirst()
+        for process in guards { kill(process, SIGSTOP) }
+        kill(try #require(below.first), SIGKILL)
+        s.open()
+        try await running.waitForEvent("step.finished", step: "s")
+        // Answered after the turn in which `t` would have begun here.
+        try await test.ask("ctl", "status").expect(exit: 0)
+        #expect(try test.contents(of: "began") == "x\n")
+        try FileManager.default.removeItem(atPath: test.path("held"))
+        for process in guards { kill(process, SIGCONT) }
+        try await running.waitForLines(in: "began", 2)
+        for gate in gates { gate.open() }
+        try await running.finish().expect(exit: 0)
+    }
+
     @Test(arguments: ["a", "held"])
     func `what a run above is using cannot be had inside, and the way is told`(wanted: String) async throws {
         let test = try FlowrunTest(

@@ -77,7 +77,7 @@ struct DryRunPrinter {
     private func value(_ id: SharedValueID, _ group: PlanIndex, _ fate: RunPreview.Fate) -> String {
         let (file, line) = plan.workflow.place(of: id)
         let owner = group == .root ? "" : " of \(plan.nodes[group].id)"
-        let head = comment("vars.\(plan.workflow[id].name)\(owner) (\(file):\(line))")
+        let head = comment("\(plan.workflow[id].words)\(owner) (\(file):\(line))")
         switch fate {
         case .starts(let command): return head + text(of: command)
         case .cannotStart(let reason): return head + comment("cannot start: \(reason.asOneLine)")
