@@ -93,6 +93,12 @@ struct MakefileTests {
             "only make knows `Y`", "  b:", "exit 1", "  c:", "exit 1", "  d:\n    run: echo d\n")
     }
 
+    @Test func `targets that only make knows may have the same text more than once`() throws {
+        try expect(
+            "T = $(sort $(shell ls *.c))\nall: $(T)\n$(T): A := 1\n$(T): A := 2\n$(T):\n\techo $(A)\n", "Makefile",
+            "only make knows the names of the targets", "  T:\n", "exit 1")
+    }
+
     @Test func `a condition over what a run is given chooses in the run`() throws {
         try expect(
             "F = -O2\nifdef DEBUG\nF += -g\nendif\na:\n\tcc $(F)\n", "Makefile",

@@ -135,7 +135,8 @@ extension MakefileConversion {
             draft.tail += target.comments + target.origin.comments("nothing to run")
         }
         targets = zip(targets, isStep).filter(\.1).map(\.0)
-        rows = Dictionary(uniqueKeysWithValues: targets.enumerated().map { ($1.name, $0) })
+        // Targets that only make knows may have the same text.
+        rows = Dictionary(targets.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
     private mutating func fillIn(_ row: Int) {
