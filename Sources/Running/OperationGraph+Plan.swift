@@ -105,9 +105,11 @@ extension OperationGraph {
 }
 
 extension Plan {
-    /// True if a group passes evaluated values to the body that it uses, to be checked against the parameters.
+    /// True if parameters of the body that a group uses have evaluated values to be checked, from `with` or by default.
     fileprivate func isGivenValues(_ row: PlanIndex) -> Bool {
-        use(of: row)?.arguments.contains { $0.templates.contains { $0.literal == nil } } ?? false
+        guard let use = use(of: row) else { return false }
+        return use.arguments.contains { $0.templates.contains { $0.literal == nil } }
+            || use.parameters.contains { $0.computedDefault != nil }
     }
 
     /// True if a group uses a body with requirements, which decide if it may run.

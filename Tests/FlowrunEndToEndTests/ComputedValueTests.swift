@@ -24,7 +24,7 @@ struct ComputedValueTests {
           deep: { run: 'echo "$deep"' }
           again: { run: echo x >> tries; exit 3, retry: { attempts: "${{ params.attempts }}", when: ["${{ len('abc') }}", timeout] } }
           soft: { run: exit 3, continue-on-error: "${{ params.limit == '1m' }}" }
-          limited: { for-each: [50ms, 1m], run: sleep 0.2, timeout: "${{ item }}" }
+          limited: { for-each: [50ms, 1m], run: '[ "$item" = 1m ] || sleep 9999', timeout: "${{ item }}" }
           each: { matrix: { os: "${{ params.os }}", n: [1] }, run: 'echo "$os $n"' }
           use: { uses: t }
           given: { uses: t, with: { a: "${{ params.man }}" } }
@@ -102,5 +102,40 @@ struct ComputedValueTests {
         #expect(try test.contents(of: "one") == "y-b\n")
         try await test.run("workflow.yml", "--resume", "--param", "a=z").expect(exit: 0)
         #expect(try test.contents(of: "one") == "y-b\nz-b\n")
+    }
+
+    @Test func `a retry that reads the value of a copy counts its rounds`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps: { g: { for-each: [2], retry: { attempts: "${{ item }}" }, steps: { x: { run: exit 1 } } } }
+            """)
+        let result = try await test.runLogged()
+        result.expect(exit: 1)
+        result.expect(stdout: #""round":0"#, #""round":1"#)
+    }
+
+    @Test func `a default of a template that cannot be evaluated fails the group that uses it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            templates:
+              t:
+                params: { a: { default: zz }, b: { type: int, default: "${{ fromJSON(params.a) }}" } }
+                steps: { s: { run: touch ran } }
+            steps: { use: { uses: t } }
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        #expect(!test.exists("ran"))
+    }
+
+    @Test func `an axis may have the name of a field of retry`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { os: { type: list, default: [a, b] } }
+            steps: { a: { matrix: { delay: "${{ params.os }}" }, run: 'echo "$delay"' } }
+            """)
+        try await test.run("check", "workflow.yml").expect(exit: 0)
     }
 }

@@ -296,7 +296,7 @@ extension DataFlowCheck {
     private mutating func checkType(
         _ type: ValueType, of expression: Expression, word: String?, isItem: Bool, in setting: ComputedSetting
     ) {
-        let field = word.flatMap { word in FieldPlace.retry.fields.first { $0.word == word } }
+        let field = setting.key == .retry ? FieldPlace.retry.fields.first(where: { $0.word == word }) : nil
         let key = field?.type ?? setting.key.definition.type(in: .step)
         guard let expected = type.expectation(of: key, isItem: isItem) else { return }
         report(

@@ -129,7 +129,8 @@ extension RunState {
         let text = limit.map { " after \($0.asWritten)" } ?? ""
         let message = isOwn ? "timed out\(text)" : "\(name(row)) timed out\(text)"
         guard !isCommandLine else { return Cause(kind: .timeout, message: message, subject: .run) }
-        return cause(.timeout, message, row, at: plan.settings(of: row)?.timeout?.range)
+        let settings = plan.settings(of: row)
+        return cause(.timeout, message, row, at: settings?.timeout?.range ?? settings?.computed(.timeout)?.range)
     }
 
     private func retryDeadline(_ row: PlanIndex, isOwn: Bool) -> Cause {

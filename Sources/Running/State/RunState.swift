@@ -33,7 +33,7 @@ struct RunState {
     init(_ plan: Plan, options: RunOptions) {
         self.plan = plan
         self.options = options
-        hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.retry != nil }
+        hasRounds = plan.workflow.nodes.contains { $0.isGroup && $0.settings?.keys.contains(.retry) == true }
         outcomes = Array(repeating: nil, count: plan.nodes.count)
         firstAdded = PlanIndex(plan.nodes.count)
     }
