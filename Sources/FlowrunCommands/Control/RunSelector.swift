@@ -43,7 +43,7 @@ struct RunSelector {
         }
         // A run inside of a live one belongs to that.
         let inside = Set(
-            RunLock.names(in: directory).flatMap { RunLock.entries(of: $0, in: directory) }.map(\.holder)
+            RunLock.entries(in: directory).map(\.holder)
                 .filter { $0.parent.map(live.contains) ?? false }.map(\.run))
         let ofFile = workflow.map { workflow -> [String] in
             let all = RunLock.entries(of: workflow, in: directory).map(\.holder.run).filter(live.contains)

@@ -70,10 +70,9 @@ struct RunHistory {
     /// is the holder that this process has replaced in its lock.
     func absence(of id: String, lastHolder: RunLock.Holder? = nil) throws(CommandError) -> Absence? {
         guard RunID.isValid(id) else { return nil }
-        let entries = RunLock.names(in: directory).flatMap { RunLock.entries(of: $0, in: directory) }
-        let holders = [lastHolder].compactMap(\.self) + entries.map(\.holder)
-        if let holder = holders.first(where: { $0.run == id }) {
-            return try absence(of: holder)
+        if let lastHolder, lastHolder.run == id { return try absence(of: lastHolder) }
+        if let entry = RunLock.entries(in: directory).first(where: { $0.holder.run == id }) {
+            return try absence(of: entry.holder)
         }
         return fault(ofJournal: id)
     }

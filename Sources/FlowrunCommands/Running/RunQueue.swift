@@ -27,7 +27,14 @@ final class RunQueue {
     /// The id of this run.
     private let own: String
 
+    /// Microseconds.
     private static let pollInterval: UInt32 = 5_000
+    /// A run above makes its socket a moment after its first step; it is asked this many times.
+    private static let tries = 2_000
+    /// Runs, and claims of each, in a message.
+    private static let named = 4
+    /// Bytes of names in one request, which is limited.
+    private static let partSize = 32 << 10
 
     /// `above` are the runs in whose steps this one was started, the nearest first.
     init(
@@ -57,15 +64,10 @@ final class RunQueue {
         try borrow()
         while true {
             // Looks without a turn as long as there is something to wait for.
-            let others = lock.currentOthers()
-            let blockers = blockers(of: holder, among: others)
-            guard !blockers.isEmpty || others.contains(where: \.isLeftover) else {
+            let blockers = blockers(of: holder, among: lock.currentOthers())
+            guard !blockers.isEmpty else {
                 let hasBegun = try lock.takingTurn { () throws(CommandError) -> Bool in try begin(&holder, sweep) }
                 if hasBegun { return }
-                continue
-            }
-            guard !blockers.isEmpty else {
-                try lock.takingTurn { () throws(CommandError) in try self.sweep(sweep) }
                 continue
             }
             guard mayWait else {
@@ -77,15 +79,13 @@ final class RunQueue {
         }
     }
 
-    private func sweep(_ sweep: (RunLock.Entry) throws(CommandError) -> Void) throws(CommandError) {
-        for entry in lock.currentOthers() where entry.isLeftover { try sweep(entry) }
-    }
-
     /// Marks the run as begun. Returns false if another one has been faster.
     private func begin(
         _ holder: inout RunLock.Holder, _ sweep: (RunLock.Entry) throws(CommandError) -> Void
     ) throws(CommandError) -> Bool {
-        try self.sweep(sweep)
+        for entry in lock.currentOthers() where entry.isLeftover { try sweep(entry) }
+        // What was read without a turn may have been half written.
+        known = [:]
         guard blockers(of: holder, among: lock.currentOthers()).isEmpty else { return false }
         holder.isWaiting = false
         lock.update(holder)
@@ -133,7 +133,6 @@ final class RunQueue {
     private func borrow(_ wanted: Set<Claim>, from holder: RunLock.Holder) throws(CommandError) {
         for _ in 0..<Self.tries {
             guard let (fields, connection) = ask(.lend(wanted, to: own), of: holder.run) else {
-                // It makes its socket a moment after its first step.
                 usleep(Self.pollInterval)
                 continue
             }
@@ -158,8 +157,6 @@ final class RunQueue {
         close(connection)
         return nil
     }
-
-    private static let tries = 2_000
 
     private func refusal(of used: [Claim], by holder: RunLock.Holder) -> String {
         let between: [String] = above.prefix { $0 != holder.run }.reversed()
@@ -241,8 +238,6 @@ final class RunQueue {
         }.joined(separator: ", ") + (blockers.count > Self.named ? ", …" : "")
     }
 
-    private static let named = 4
-
     private static func list(_ claims: [Claim]) -> String {
         claims.prefix(named).map(\.described).joined(separator: ", ")
             + (claims.count > named ? " and \(claims.count - named) more" : "")
@@ -263,7 +258,4 @@ final class RunQueue {
         }
         return parts
     }
-
-    /// Bytes of names in one request, which is limited.
-    private static let partSize = 32 << 10
 }

@@ -50,64 +50,74 @@ struct FileLock {
             if errno == ENOENT { return }
             throw unusable(path, errno)
         }
+        var isKept = false
+        defer { if !isKept { close(file) } }
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(file)
-            return
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        do throws(SystemError) {
+            // Alone, it needs no look at others: of two that convert at once, one finds the lock taken.
+            if try lock(file, LOCK_EX) { isKept = isShared ? try lock(file, LOCK_SH) : true }
+        } catch {
+            // Some network file systems lock only files that are open for writing. The lock in the state directory
+            // remains.
+            if error.number == EBADF { return }
+            throw unusable(path, error.number)
         }
-        // Alone, it needs no look at others: of two that convert at once, one finds the lock taken.
-        if flock(file, LOCK_EX | LOCK_NB) == 0, !isShared || flock(file, LOCK_SH | LOCK_NB) == 0 { return }
+        if isKept || callerHasLock(of: status, beside: file) { return }
         var pause = shortestWait
-        var isFirst = true
         while true {
-            if errno != EWOULDBLOCK {
-                let error = errno
-                close(file)
-                // Some network file systems lock only files that are open for writing. The lock in the state directory
-                // remains.
-                if error == EBADF { return }
-                throw unusable(path, error)
-            }
-            if isFirst, callerHasLock(of: status, beside: file) {
-                close(file)
+            let stranger: Stranger?
+            do throws(SystemError) {
+                stranger = try Self.stranger(keeping: file, status, isShared: isShared, isKnown)
+            } catch { throw unusable(path, error.number) }
+            guard let stranger else {
+                isKept = true
                 return
             }
-            isFirst = false
-            var stranger: Holder?
-            if flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 {
-                guard isShared else { return }
-                let holders = holders(of: status).subtracting([getpid()])
-                guard let other = holders.subtracting(isKnown(holders)).min() else { return }
-                flock(file, LOCK_UN)
-                stranger = Holder(process: other)
-            } else if errno != EWOULDBLOCK {
-                continue
-            } else {
-                stranger = holders(of: status).subtracting([getpid()]).min().map(Holder.init)
-            }
-            do throws(CommandError) { try wait(stranger) } catch {
-                close(file)
-                throw error
-            }
+            try wait(stranger.holder)
             // Two that look for each other at once must not do so again.
             usleep(UInt32.random(in: pause / 2...pause))
             pause = min(pause * 2, longestWait)
-            errno = EWOULDBLOCK
         }
+    }
+
+    /// Another owner of the lock; its process is nil if the kernel does not tell it.
+    private struct Stranger { let holder: Holder? }
+
+    /// Takes the lock and returns nil, or leaves it to one that `isKnown` does not know.
+    private static func stranger(
+        keeping file: Int32, _ status: stat, isShared: Bool, _ isKnown: (Set<Int32>) -> Set<Int32>
+    ) throws(SystemError) -> Stranger? {
+        guard try lock(file, isShared ? LOCK_SH : LOCK_EX) else {
+            return Stranger(holder: others(at: status).min().map(Holder.init))
+        }
+        guard isShared else { return nil }
+        let others = others(at: status)
+        guard let other = others.subtracting(isKnown(others)).min() else { return nil }
+        flock(file, LOCK_UN)
+        return Stranger(holder: Holder(process: other))
+    }
+
+    /// Returns false if another one has the lock.
+    private static func lock(_ file: Int32, _ kind: Int32) throws(SystemError) -> Bool {
+        if flock(file, kind | LOCK_NB) == 0 { return true }
+        if errno == EWOULDBLOCK { return false }
+        throw .last
     }
 
     private static func unusable(_ path: String, _ error: Int32) -> CommandError {
         .unable("cannot lock `\(path)`: \(SystemError(error).words); copy it to a file system that has locks")
     }
 
-    /// Finds the holders in the kernel's list of locks, by the inode of the file. The list has the device too, but on
-    /// some file systems (btrfs, overlayfs) not as `stat` reports it. A file of another device with this inode may
-    /// therefore match.
-    private static func holders(of file: stat) -> Set<Int32> {
+    /// Finds the other holders in the kernel's list of locks, by the inode of the file. The list has the device too,
+    /// but on some file systems (btrfs, overlayfs) not as `stat` reports it. A file of another device with this inode
+    /// may therefore match.
+    private static func others(at file: stat) -> Set<Int32> {
         let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
         guard locks >= 0 else { return [] }
         defer { close(locks) }
         guard let list = try? WholeFile.read(locks) else { return [] }
+        let own = getpid()
         var holders: Set<Int32> = []
         for line in list.split(separator: UInt8(ascii: "\n")) {
             // 1: FLOCK ADVISORY WRITE 4711 fe:01:52438 0 EOF
@@ -115,7 +125,7 @@ struct FileLock {
             guard fields.count > 5, fields[1] == "FLOCK", let pid = Int32(fields[4]), pid > 0,
                 let inode = fields[5].split(separator: ":").last.flatMap({ UInt64($0) }), inode == file.st_ino
             else { continue }
-            holders.insert(pid)
+            if pid != own { holders.insert(pid) }
         }
         return holders
     }

@@ -77,7 +77,8 @@ final class RunLock: Sendable {
                 others = Self.entries(in: file, isAlone: true)
             } else {
                 guard errno == EAGAIN else { throw .unusable(errno: errno) }
-                maskBefore = try Self.takeTurn(file)
+                guard let mask = Self.takeTurn(file) else { throw .unusable(errno: errno) }
+                maskBefore = mask
                 guard let slot = Self.freeSlot(of: file) else { throw .isFull }
                 self.slot = slot
                 others = Self.entries(in: file, isAlone: false)
@@ -91,16 +92,16 @@ final class RunLock: Sendable {
     }
 
     private static func freeSlot(of file: Int32) -> Int? {
-        (0..<maximum).first { clinux_lock_range(file, off_t($0) * slotSize, slotSize, 0) == 0 }
+        (0..<maximum).first { clinux_lock_range(file, start(ofSlot: $0), slotSize, 0) == 0 }
     }
 
     /// Waits until no other start enters, and blocks the signals by which a terminal stops a process: a stopped one
-    /// would keep all others out. Returns the mask of signals before.
-    private static func takeTurn(_ file: Int32) throws(RunLockError) -> sigset_t {
+    /// would keep all others out. Returns the mask of signals before; nil with errno if the file cannot be locked.
+    private static func takeTurn(_ file: Int32) -> sigset_t? {
         var (stops, before) = (sigset_t(), sigset_t())
         sigemptyset(&stops)
         for signal in [SIGTSTP, SIGTTIN, SIGTTOU] { sigaddset(&stops, signal) }
-        guard clinux_lock_range(file, entryByte, 1, 1) == 0 else { throw .unusable(errno: errno) }
+        guard clinux_lock_range(file, entryByte, 1, 1) == 0 else { return nil }
         pthread_sigmask(SIG_BLOCK, &stops, &before)
         return before
     }
@@ -146,11 +147,14 @@ final class RunLock: Sendable {
         if var mask { pthread_sigmask(SIG_SETMASK, &mask, nil) }
     }
 
-    /// Calls `body` while no other run starts, or goes on after a wait.
+    /// Calls `body` while no other run starts, or goes on after a wait. Throws what it throws, and without calling it
+    /// if the turn cannot be taken.
     func takingTurn<Result>(
         _ body: () throws(CommandError) -> Result
     ) throws(CommandError) -> Result {
-        let mask = try? Self.takeTurn(descriptor)
+        guard let mask = Self.takeTurn(descriptor) else {
+            throw .unable("cannot lock the file of the runs that wait: \(SystemError(errno).words)")
+        }
         defer { endTurn(mask) }
         return try body()
     }
@@ -163,7 +167,7 @@ final class RunLock: Sendable {
         guard let count = entry.claimCount else { return nil }
         var digests: Set<UInt64> = []
         let bytes = [UInt8](unsafeUninitializedCapacity: count * 8) { buffer, size in
-            size = max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(entry.slot) * Self.slotSize + 128))
+            size = max(0, pread(descriptor, buffer.baseAddress, buffer.count, start(of: entry) + Self.claimsOffset))
         }
         guard bytes.count == count * 8 else { return nil }
         bytes.withUnsafeBytes { bytes in
@@ -202,7 +206,7 @@ final class RunLock: Sendable {
     func noteSwept(_ entry: Entry) {
         var holder = entry.holder
         holder.hasEnded = true
-        write(Self.line(holder), at: off_t(entry.slot) * Self.slotSize)
+        write(Self.line(holder), at: start(of: entry))
     }
 
     /// Records the path at which a run is about to make its temporary folder.
@@ -212,7 +216,7 @@ final class RunLock: Sendable {
 
     /// Returns the temporary folder of a run; nil unless it has noted one.
     func temporaryFolder(of entry: Entry) -> String? {
-        let place = off_t(entry.slot) * Self.slotSize + Self.folderOffset(entry.claimCount ?? 0)
+        let place = start(of: entry) + Self.folderOffset(entry.claimCount ?? 0)
         let bytes = [UInt8](unsafeUninitializedCapacity: 8192) { buffer, count in
             count = max(0, pread(descriptor, buffer.baseAddress, buffer.count, place))
         }
@@ -222,9 +226,12 @@ final class RunLock: Sendable {
         return text.hasPrefix("\(run) /") ? String(text.dropFirst(run.utf8.count + 1)) : nil
     }
 
-    private var start: off_t { off_t(slot) * Self.slotSize }
+    private var start: off_t { Self.start(ofSlot: slot) }
+    private func start(of entry: Entry) -> off_t { Self.start(ofSlot: entry.slot) }
+    private static func start(ofSlot slot: Int) -> off_t { off_t(slot) * slotSize }
 
-    private static func folderOffset(_ claimCount: Int) -> off_t { off_t(lineSize * 2 + claimCount * 8) }
+    private static var claimsOffset: off_t { off_t(lineSize * 2) }
+    private static func folderOffset(_ claimCount: Int) -> off_t { claimsOffset + off_t(claimCount * 8) }
 
     @discardableResult
     private func write(_ bytes: [UInt8], at place: off_t) -> Bool {
@@ -240,6 +247,11 @@ extension RunLock {
         guard file >= 0 else { return [] }
         defer { close(file) }
         return entries(in: file, isAlone: false)
+    }
+
+    /// Returns the entries of all workflows.
+    static func entries(in directory: StateDirectory) -> [Entry] {
+        names(in: directory).flatMap { entries(of: $0, in: directory) }
     }
 
     /// Returns the newest run of a workflow that has begun, live or over, apart from those inside of others.
@@ -270,8 +282,8 @@ extension RunLock {
         guard fstat(file, &status) == 0, status.st_size > 0 else { return [] }
         var entries: [Entry] = []
         for slot in 0..<min(maximum, Int((status.st_size - 1) / slotSize) + 1) {
-            guard let (holder, count) = holder(in: file, at: off_t(slot) * slotSize) else { continue }
-            let isLocked = !isAlone && clinux_range_is_locked(file, off_t(slot) * slotSize, slotSize) != 0
+            guard let (holder, count) = holder(in: file, at: start(ofSlot: slot)) else { continue }
+            let isLocked = !isAlone && clinux_range_is_locked(file, start(ofSlot: slot), slotSize) != 0
             entries.append(Entry(slot: slot, holder: holder, isLocked: isLocked, claimCount: count))
         }
         return entries
