@@ -62,13 +62,20 @@ extension Plan {
     func hasRounds(_ row: PlanIndex) -> Bool { nodes[row].role == .group && retry(of: row) != nil }
 
     /// Returns true if a row is a member of a group, at any depth.
-    func isInside(_ row: PlanIndex, _ group: PlanIndex) -> Bool {
+    package func isInside(_ row: PlanIndex, _ group: PlanIndex) -> Bool {
         var next = row
         while next != .root {
             next = parent(of: next)
             if next == group { return true }
         }
         return false
+    }
+
+    /// Returns a row and its enclosing groups, innermost first.
+    package func rowAndAround(_ row: PlanIndex) -> [PlanIndex] {
+        var rows = [row]
+        while let last = rows.last, last != .root { rows.append(parent(of: last)) }
+        return rows
     }
 
     /// Returns the fan-out that a row is an instance of, or the row itself.

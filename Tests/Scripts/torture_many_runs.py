@@ -19,6 +19,8 @@ import tempfile
 import time
 from collections import Counter
 
+from torture_soak import children
+
 RUNS = 20
 STEPS = 14
 LIMIT = 120
@@ -63,20 +65,15 @@ def workflow(rng, version):
     return "\n".join(lines) + "\n"
 
 
-def children(pid):
-    try:
-        with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
 def kill(rng, process, folder):
     """Kills a run, or one inside of it, in one of the ways in which one dies."""
     if rng.random() < 0.4:
         inside = [pid for pid in left_in(folder) if pid != process.pid and os.path.basename(program(pid)) == "flowrun"]
         if inside:
-            os.kill(rng.choice(inside), signal.SIGKILL)
+            try:
+                os.kill(rng.choice(inside), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
             return "any"
     below = children(process.pid)
     way = rng.choice(["runner", "guard", "all"])

@@ -109,7 +109,7 @@ enum ControlRequest: Sendable, Hashable {
     }
 }
 
-/// The field that a request may have besides `v` and `request`.
+/// The fields that a request may have besides `v` and `request`.
 private struct Accepted {
     enum Kind: String {
         case text = "a text"

@@ -125,21 +125,17 @@ struct DryRunPrinter {
 
     /// Returns the innermost hook that a row is in; nil outside of hooks.
     private func hook(around row: PlanIndex) -> WorkflowNode.Hook? {
-        rowAndAround(row).lazy.compactMap { plan.nodes[$0].hook }.first
+        plan.rowAndAround(row).lazy.compactMap { plan.nodes[$0].hook }.first
     }
 
     private func failuresNeeded(by row: PlanIndex) -> [String] {
-        rowAndAround(row).flatMap { plan.edges(of: $0) }.filter { $0.kind == .failure }.map { plan.nodes[$0.target].id }
+        plan.rowAndAround(row).flatMap { plan.edges(of: $0) }.filter { $0.kind == .failure }.map {
+            plan.nodes[$0.target].id
+        }
     }
 
     private func questions(of row: PlanIndex) -> [String] {
-        asks ? rowAndAround(row).compactMap { plan.confirmation(of: $0) }.reversed() : []
-    }
-
-    private func rowAndAround(_ row: PlanIndex) -> [PlanIndex] {
-        var rows = [row]
-        while let last = rows.last, last != .root { rows.append(plan.nodes[last].parent) }
-        return rows
+        asks ? plan.rowAndAround(row).compactMap { plan.confirmation(of: $0) }.reversed() : []
     }
 
     // MARK: JSON

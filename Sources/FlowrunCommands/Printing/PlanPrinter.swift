@@ -187,7 +187,7 @@ package struct PlanPrinter {
     private func waits(of row: PlanIndex) -> String {
         var ids: [String] = []
         var total = 0
-        for waiting in rowAndAround(row) {
+        for waiting in plan.rowAndAround(row) {
             if let hook = plan.nodes[waiting].hook {
                 total += 1
                 if ids.count < 6 { ids.append(what(hook, of: plan.nodes[waiting].parent)) }
@@ -209,7 +209,7 @@ package struct PlanPrinter {
 
     /// Returns the conditions of a step, its own first, then those of its enclosing groups.
     private func conditions(of row: PlanIndex) -> String {
-        let rows = rowAndAround(row)
+        let rows = plan.rowAndAround(row)
         if let wrong = rows.first(where: { known.rulesOut($0, of: plan) }) {
             let platforms = plan.platforms(of: wrong)
             guard platforms.allow() else {
@@ -222,14 +222,7 @@ package struct PlanPrinter {
 
     /// True if the row or an enclosing group is ruled out by the given parameters or on this machine.
     private func isRuledOut(_ row: PlanIndex) -> Bool {
-        rowAndAround(row).contains { known.rulesOut($0, of: plan) }
-    }
-
-    /// Returns a row and its enclosing groups, innermost first.
-    private func rowAndAround(_ row: PlanIndex) -> [PlanIndex] {
-        var rows = [row]
-        while let last = rows.last, last != .root { rows.append(plan.nodes[last].parent) }
-        return rows
+        plan.rowAndAround(row).contains { known.rulesOut($0, of: plan) }
     }
 
     private func dynamicFanOutsText() -> String {

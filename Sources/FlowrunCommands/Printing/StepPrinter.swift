@@ -50,7 +50,7 @@ struct StepPrinter {
         switch value {
         case .word("true"): json.value(true)
         case .word("null"): json.null()
-        case .word(let word): if let number = Int(word) { json.value(number) } else { json.value(word) }
+        case .word(let word): if Double(word) != nil { json.value(json: word) } else { json.value(word) }
         case .text(let text), .script(let text): json.value(text)
         case .list(let items): json.array { json in for item in items { write(item, to: &json) } }
         case .inline(let entries), .mapping(let entries):
@@ -110,12 +110,7 @@ struct StepPrinter {
     }
 
     private func isShown(_ row: PlanIndex) -> Bool {
-        var next = row
-        while next != .root {
-            if next == subject { return true }
-            next = plan.nodes[next].parent
-        }
-        return false
+        row == subject || plan.isInside(row, subject)
     }
 
     private func needsOutside(_ row: PlanIndex) -> [String] {
@@ -284,7 +279,8 @@ struct StepPrinter {
         var entries: [YAMLEntry] = []
         if plan.nodes[row].role != .fanOut {
             if let timeout = plan.timeout(of: row) {
-                let isSet = plan.settings(of: row)?.timeout != nil || plan.workflow.defaults?.timeout != nil
+                let isSet =
+                    plan.settings(of: row)?.keys.contains(.timeout) == true || plan.workflow.defaults?.timeout != nil
                 entries.append(
                     isSet
                         ? inherited(.timeout, .word(timeout.asWritten), by: row)

@@ -8,9 +8,7 @@ extension Run {
     /// Prints the commands that the run would start and, if it would resume another one, what it would take over.
     /// Starts and changes nothing: takes no lock, does not count the run, and does not end leftovers of a dead run.
     func printDryRun(of plan: Plan, with values: RunValues) throws(CommandError) {
-        var options = options(with: values)
-        options.run = "<run.id>"
-        options.temporaryFolder = nil
+        var options = previewOptions(with: values)
         var notes: [String] = []
         if request.isResumed {
             let (resumed, key) = try resumedRun(of: plan)
@@ -26,6 +24,14 @@ extension Run {
             asks: !options.isConfirmed)
         try StandardStream.output.deliver(
             request.log == .json ? .json(printer.json()) : .lines(printer.text()))
+    }
+
+    /// Returns the options of a run that is only shown: it has no id yet, and makes no file.
+    private func previewOptions(with values: RunValues) -> RunOptions {
+        var options = options(with: values)
+        options.run = "<run.id>"
+        options.temporaryFolder = nil
+        return options
     }
 
     /// Returns the commands, and warnings about hooks. With `showsAll`, what a condition switches off is shown, too.
@@ -44,9 +50,7 @@ extension Run {
             RunValues(words, for: workflow, folder: folder(of: request.file), areOnlyShown: true)
         }
         try values.check()
-        var options = options(with: values)
-        options.run = "<run.id>"
-        options.temporaryFolder = nil
+        let options = previewOptions(with: values)
         guard let (preview, _) = preview(of: plan, options, values.known, showsAll: true),
             let row = preview.plan.row(ofID: choice.steps.first ?? id)
         else { throw .usage("show \(id): the copies of a fan-out over values of the run are shown as `[*]`") }

@@ -46,12 +46,13 @@ package struct Run {
         for id in request.options.again where !plan.has(id) {
             throw .usage("--from \(id): the run has no step or group of this id; `flowrun list` shows them")
         }
-        let folder = folder(of: request.file)
         guard !request.isDryRun else {
             try printDryRun(of: plan, with: values)
             return .success
         }
-        if let path = request.logFile, let words = InputFiles(of: plan, folder: folder).words(of: path) {
+        if let path = request.logFile,
+            let words = InputFiles(of: plan, folder: folder(of: request.file)).words(of: path)
+        {
             throw RunRequest.refusal(ofLogFile: path, words)
         }
         return run(plan, with: values)
@@ -143,7 +144,7 @@ package struct Run {
     }
 
     /// The durations of the last runs; nil if there are none, or if the request does not use them.
-    var pastDurations: PastDurations? {
+    private var pastDurations: PastDurations? {
         request.usesHistory ? PastDurations(ofFile: request.file, stateDirectory: request.stateDirectory) : nil
     }
 

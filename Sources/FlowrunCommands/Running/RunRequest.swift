@@ -144,7 +144,7 @@ extension RunRequest {
         try StandardStream.output.deliver(.lines(printer.text()))
     }
 
-    /// The log file must not replace what `words` say that it is.
+    /// Makes the error for a log file that would replace another file, which `words` describe.
     static func refusal(ofLogFile path: String, _ words: String) -> CommandError {
         .usage("--log-file \(path): that is \(words), which the log would replace; name another file")
     }

@@ -22,7 +22,7 @@ package struct PlanReads {
         hasSharedValues = workflow.hasSharedValues
         names = wanted
         if let folder = workflow.defaults?.workingDirectory { note(folder, in: .root) }
-        note(workflow.defaults?.computed ?? [], of: .root)
+        if workflow.hasComputedSettings { note(workflow.defaults?.computed ?? [], of: .root) }
         var isNoted = [Bool](repeating: false, count: workflow.nodes.count)
         var row = PlanIndex.root
         while row < outline.rows.upperBound {
@@ -66,7 +66,7 @@ package struct PlanReads {
                 note(settings.requirements, in: definition)
             }
             if let folder = use.defaults?.workingDirectory { note(folder, in: definition) }
-            note(use.defaults?.computed ?? [], of: definition)
+            if workflow.hasComputedSettings { note(use.defaults?.computed ?? [], of: definition) }
         }
         guard let settings = node.settings else { return }
         if settings.keys.contains(.params) { steps.insert(definition) }

@@ -29,8 +29,10 @@ extension Workflow {
         var group = NodeIndex.root
         let search = EachMember(workflow: self)
         for part in InstancePath(name).parts {
-            let aliased = members(of: group).first { settings(of: $0)?.aliases.contains { $0.name == part.id } == true }
-            guard let member = search.member(part.id, of: group) ?? aliased else { return name }
+            let member =
+                search.member(part.id, of: group)
+                ?? members(of: group).first { settings(of: $0)?.aliases.contains { $0.name == part.id } == true }
+            guard let member else { return name }
             parts.append(InstancePath.Part(id: nodes[member.row].id, key: part.key))
             group = member
         }

@@ -49,7 +49,7 @@ final class SharedCommand {
         self.errand = errand
         self.parts = parts
         self.whenEnded = whenEnded
-        let isRead = parts.plan.workflow[key.id].command?.isPrecondition == false
+        let isRead = !parts.plan.workflow[key.id].isPrecondition
         output = AttemptOutput(
             mask: parts.context.options.secrets.mask,
             capturing: isRead ? CapturedOutput(limit: OutputDeclaration.Kind.sizeLimit) : nil)

@@ -4,7 +4,7 @@ internal import Workflow
 
 /// Something that no two runs of a file have at once: a step, with all its copies, or a lock that steps name.
 package struct Claim: Sendable, Hashable {
-    package enum Kind: String, Sendable, CaseIterable {
+    package enum Kind: String, Sendable {
         case step, mutex, pool
     }
 
@@ -16,6 +16,8 @@ package struct Claim: Sendable, Hashable {
         self.kind = kind
         self.name = name
     }
+
+    fileprivate init(_ kind: Kind, _ name: Substring.UTF8View) { self.init(kind, String(name) ?? "") }
 
     /// The claim as one word of a request, such as `step:build`.
     package var word: String { "\(kind.rawValue):\(name)" }
@@ -58,7 +60,7 @@ extension Plan {
         var seen: Set<Claim> = []
         var claims: [Claim] = []
         forEachClaim { kind, name in
-            let claim = Claim(kind, String(name) ?? "")
+            let claim = Claim(kind, name)
             if seen.insert(claim).inserted { claims.append(claim) }
         }
         return claims
@@ -75,23 +77,19 @@ extension Plan {
 
     /// Returns the claims without which a row cannot run: its own, and the locks that it and the groups around it name.
     func claims(around row: PlanIndex) -> Set<Claim> {
-        var claims: Set = [Claim(.step, String(claimName(of: row)) ?? "")]
+        var claims: Set = [Claim(.step, claimName(of: row))]
         // Its copies may not be known yet, and name them later.
         if nodes[row].role == .fanOut {
-            forEachLock(inside: nodes[row].definition) { claims.insert(Claim($0, String($1) ?? "")) }
+            forEachLock(inside: nodes[row].definition) { claims.insert(Claim($0, $1)) }
         }
-        var next = row
-        while true {
-            forEachLock(of: next) { claims.insert(Claim($0, String($1) ?? "")) }
-            if next == .root { return claims }
-            next = parent(of: next)
-        }
+        for next in rowAndAround(row) { claims.formUnion(locks(of: next)) }
+        return claims
     }
 
     /// Returns the locks that a row itself names.
     func locks(of row: PlanIndex) -> Set<Claim> {
         var claims: Set<Claim> = []
-        forEachLock(of: row) { claims.insert(Claim($0, String($1) ?? "")) }
+        forEachLock(of: row) { claims.insert(Claim($0, $1)) }
         return claims
     }
 
@@ -101,7 +99,9 @@ extension Plan {
     }
 
     private func forEachClaim(_ body: (Claim.Kind, Substring.UTF8View) -> Void) {
-        let hasLocks = !workflow.pools.isEmpty || workflow.nodes.contains { $0.settings?.mutexes.isEmpty == false }
+        let hasLocks =
+            !workflow.pools.isEmpty
+            || workflow.nodes.indices.contains { workflow.nodes[$0].settings?.mutexes.isEmpty == false }
         if hasLocks { forEachLock(of: .root, body) }
         var row = PlanIndex.root.next
         while row < rows.upperBound {

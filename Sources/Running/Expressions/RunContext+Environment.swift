@@ -284,11 +284,7 @@ extension RunContext {
         if let literal = template.literal { return literal }
         let text: String
         do {
-            if let unknown {
-                text = try foreseen(template, in: scope, unknown)
-            } else {
-                text = try template.evaluate(in: scope)
-            }
+            text = try evaluated(template, in: scope)
         } catch {
             throw failure(error)
         }
@@ -302,14 +298,19 @@ extension RunContext {
         return text
     }
 
+    /// Returns the text of a template; in a run that is only shown, names stand for what only a run knows.
+    private func evaluated(_ template: Template, in scope: RowScope) throws(EvaluationError) -> String {
+        if let unknown { return try foreseen(template, in: scope, unknown) }
+        return try template.evaluate(in: scope)
+    }
+
     /// Returns the bytes of a template. A lone `stdout` passes on what was written byte for byte, even if it is not
     /// UTF-8.
     func bytes(_ template: Template, in row: PlanIndex) throws(StepError) -> [UInt8] {
         let scope = RowScope(context: self, row: row)
         if let output = scope.output(namedBy: template) { return output }
         do {
-            if let unknown { return Array(try foreseen(template, in: scope, unknown).utf8) }
-            return Array(try template.evaluate(in: scope).utf8)
+            return Array(try evaluated(template, in: scope).utf8)
         } catch {
             throw failure(error)
         }

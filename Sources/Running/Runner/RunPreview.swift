@@ -300,9 +300,7 @@ final class PreviewPass {
     /// Adds the commands of `vars` that a step or the groups around it read, those first that others read.
     private func showValues(readBy row: PlanIndex) {
         guard hasSharedValues else { return }
-        var rows = [row]
-        while let last = rows.last, last != .root { rows.append(plan.parent(of: last)) }
-        for next in rows.reversed() {
+        for next in plan.rowAndAround(row).reversed() {
             let read = PlanReads(by: plan.nodes[next].definition, of: plan.workflow).sharedValues
             for id in read.sorted(by: { plan.workflow[$0].range.start < plan.workflow[$1].range.start }) {
                 showValue(id, readBy: row)

@@ -16,7 +16,7 @@ package enum ResumeForecast: Sendable, Hashable {
 extension WorkflowRunner {
     /// Forecasts the run's decisions about its steps, except those that `isRuledOut` names and those in hooks. Starts
     /// nothing and makes no file. Called in place of `run`.
-    package func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
+    private func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
         var forecast = ForecastPass()
         let leaves = plan.rows.filter { $0 != .root && !plan.isInHook($0) && bodyMembers(of: $0).isEmpty }
         for row in leaves.sorted(by: { (plan.nodes[$0].level, $0) < (plan.nodes[$1].level, $1) }) {
@@ -176,11 +176,7 @@ extension WorkflowRunner {
         let plan = plan
         var forecast: [PlanIndex: ResumeForecast] = [:]
         if parts.resumption != nil {
-            forecast = self.forecast { row in
-                var next = row
-                while !known.rulesOut(next, of: plan), next != .root { next = plan.parent(of: next) }
-                return known.rulesOut(next, of: plan)
-            }
+            forecast = self.forecast { row in plan.rowAndAround(row).contains { known.rulesOut($0, of: plan) } }
         }
         let pass = PreviewPass(parts, known, forecast: forecast, showsAll: showsAll)
         return pass.run()

@@ -298,7 +298,7 @@ extension WorkflowDecoder {
     private mutating func computedPart(_ node: YAMLNode) -> ComputedSetting.Part? {
         switch node.kind {
         case .scalar where hasExpression(node): return .template(template(node))
-        case .scalar: return .literal(node.type == .string ? Value.string(node.text).json : node.text)
+        case .scalar: return Self.literal(node)
         case .sequence:
             var parts: [ComputedSetting.Part] = []
             for element in node.elements {

@@ -127,8 +127,8 @@ struct GitHubStep {
             text = "GITHUB_STEP_SUMMARY=\"${GITHUB_STEP_SUMMARY:-/dev/null}\"\n\(text)"
         }
         while text.last?.isWhitespace == true { text.removeLast() }
-        let (before, after) = try runnerVariables(of: text, isShell: isShell, &step)
-        step.body = .script(text.isEmpty ? ":" : (before + [after]).joined(separator: "\n"))
+        let before = try runnerVariables(of: text, isShell: isShell, step)
+        step.body = .script(text.isEmpty ? ":" : (before + [text]).joined(separator: "\n"))
     }
 
     private func setSettings(of step: inout StepDraft, _ fields: inout YAMLFields) throws(GitHubProblem) {
@@ -140,10 +140,10 @@ struct GitHubStep {
         if fields.takeFlag("continue-on-error") == true { step.set("continue-on-error", .word("true")) }
     }
 
-    /// Returns lines that refuse what GitHub's runner sets and nothing sets here, and the script.
+    /// Returns lines that refuse what GitHub's runner sets and nothing sets here.
     private func runnerVariables(
-        of text: String, isShell: Bool, _ step: inout StepDraft
-    ) throws(GitHubProblem) -> (before: [String], script: String) {
+        of text: String, isShell: Bool, _ step: StepDraft
+    ) throws(GitHubProblem) -> [String] {
         let set: Set<String> = ["GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"]
         let names = ShellWords.names(readIn: text).filter {
             ($0.hasPrefix("GITHUB_") || $0.hasPrefix("RUNNER_")) && !set.contains($0) && values[$0] == nil
@@ -152,7 +152,7 @@ struct GitHubStep {
         let own = Set(step.env.map(\.key))
         let missing = names.subtracting(own).sorted()
         let folder = text.contains("$github_workspace") || text.contains("${github_workspace}")
-        guard !missing.isEmpty || folder else { return ([], text) }
+        guard !missing.isEmpty || folder else { return [] }
         guard isShell else { throw GitHubProblem("it reads `\(missing.first ?? "")`, which GitHub's runner sets") }
         var lines: [String] = []
         for name in missing
@@ -166,7 +166,7 @@ struct GitHubStep {
             if folder { lines.append("github_workspace=$PWD") }
             if missing.contains("GITHUB_WORKSPACE") { lines.append("export GITHUB_WORKSPACE=\"$PWD\"") }
         }
-        return (lines, text)
+        return lines
     }
 
     // MARK: - Values

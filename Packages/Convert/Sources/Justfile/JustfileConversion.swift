@@ -74,7 +74,7 @@ struct JustfileConversion {
         draft.settings = [YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(["sh", "-euc"]))]))]
         draft.head = ["Steps that do not need one another run at the same time; just runs one after the other."]
         let hasDotenv = ["dotenv-load", "dotenv-filename", "dotenv-path", "dotenv-required"].contains(where: has)
-        variables = JustVariables(statements, exportsAll: has("export"), hasDotenv: hasDotenv)
+        variables = JustVariables(statements, exportsAll: exportsAll, hasDotenv: hasDotenv)
         var aliases: [(name: String, target: String, statement: JustStatement)] = []
         for statement in statements {
             switch statement.content {

@@ -54,16 +54,16 @@ struct MakeEvaluation {
             }
             statement = MakeStatement(
                 content: .rule(rule), origin: statement.origin, comment: statement.comment, doubt: doubt)
-        case .other(let first): if isHarmless(first, statement) { return }
+        case .other(let first): return noteOther(first, statement)
         }
         self.statements.append(statement)
     }
 
-    /// Handles a line that is neither a rule nor an assignment. Returns true if no step depends on it.
-    private mutating func isHarmless(_ first: String, _ statement: MakeStatement) -> Bool {
+    /// Notes a line that is neither a rule nor an assignment; unless it is a message, no step can be trusted.
+    private mutating func noteOther(_ first: String, _ statement: MakeStatement) {
         for word in ["$(info", "$(warning", "${info", "${warning"] where first.hasPrefix(word) {
             notes += statement.origin.comments("not converted: a message of make")
-            return true
+            return
         }
         notes += statement.origin.comments("not converted")
         if first.hasPrefix("$(error") {
@@ -73,7 +73,6 @@ struct MakeEvaluation {
         } else {
             problem = problem ?? "`\(statement.origin.lines.first?.trimmed ?? first)` was not understood"
         }
-        return true
     }
 
     private mutating func export(_ names: [String], _ isExported: Bool, _ statement: MakeStatement) {

@@ -78,14 +78,14 @@ extension TaskfileConversion {
         }
     }
 
-    mutating func addShared(_ name: String, _ script: String, _ comments: [String]) {
+    private mutating func addShared(_ name: String, _ script: String, _ comments: [String]) {
         let isLine = !script.contains("\n")
         let run = YAMLEntry("run", isLine ? .text(script) : .script(script))
         draft.vars.append(YAMLEntry(name, isLine ? .inline([run]) : .mapping([run]), comments: comments))
     }
 
     /// Adds a variable of the environment; one that Task finds in its own wins.
-    mutating func addExported(
+    private mutating func addExported(
         _ name: String, _ value: TaskVariables.Value, _ origin: Excerpt, _ comments: [String]
     ) {
         var expression: String?

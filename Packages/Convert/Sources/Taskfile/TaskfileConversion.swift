@@ -184,7 +184,7 @@ struct TaskfileConversion {
                 throw TaskProblem("`\(key)` was not understood")
             }
             let body = TaskBody(
-                checks: checks.map { $0 }, hasCondition: hasCondition, prelude: prelude, items: items,
+                checks: checks, hasCondition: hasCondition, prelude: prelude, items: items,
                 status: fields.takeTexts("status") ?? [], isTolerant: isTolerant)
             if let first = leadingCall(of: body) { calls.append(first) }
             requested += try setBody(of: &step, body, own, depth: depth)

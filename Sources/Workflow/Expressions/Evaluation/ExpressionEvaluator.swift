@@ -230,7 +230,7 @@ extension ExpressionEvaluator {
         return text
     }
 
-    func list(_ node: ExpressionNode) throws(EvaluationError) -> [Value] {
+    private func list(_ node: ExpressionNode) throws(EvaluationError) -> [Value] {
         let value = try present(node)
         guard case .list(let elements) = value else {
             throw EvaluationError("expected a list, found \(value.described)", at: node.range)
