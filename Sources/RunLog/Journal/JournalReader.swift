@@ -169,6 +169,9 @@ package final class JournalReader: OutputPlaces {
                 lastPiece = piece
                 return bytes
             }
+            // A live run writes over the end of an output that it cannot keep, under another name.
+            files[name] = nil
+            guard OutputFile.existing(name, in: folder) != nil else { return noteMissing(record, output) }
             changedOutput += bytes.count
             missingOutput += bytes.count
             lastPlace = nil
@@ -176,6 +179,11 @@ package final class JournalReader: OutputPlaces {
             places[output.writer]?.isWhole = false
             return []
         }
+        return noteMissing(record, output)
+    }
+
+    private func noteMissing(_ record: JSONObject, _ output: StepOutput) -> [UInt8] {
+        lastPlace = nil
         lastLoss = .missing
         places[output.writer]?.isWhole = false
         noteMissing(record.int("dropped") ?? record.int("count") ?? 0, of: output.writer.words)

@@ -96,6 +96,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         case .stepFinished(let step):
             let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: .step(step.step))
             files[step.step] = output?.wholeFile
+            if let output, output.isCut { attempt { () throws(SystemError) in try output.end() } }
             if let output, step.outcome == .success, !output.isRead { room.mayGo(output.files, of: step.step) }
             append(event)
             guard isDurable, step.duration != nil else { break }

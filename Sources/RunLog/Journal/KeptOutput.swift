@@ -50,6 +50,9 @@ struct KeptOutput {
         try tail?.sync()
     }
 
+    /// Ends the output of the attempt.
+    func end() throws(SystemError) { try tail?.end() }
+
     /// True if part of the output is in a file.
     var hasFile: Bool { file != nil || tail != nil }
 
@@ -129,26 +132,33 @@ struct KeptOutput {
     }
 }
 
-/// The end of an attempt's output, in two files: when one is full, the next one begins, and the one before it is
-/// removed.
+/// The end of an attempt's output, in two files. When one is full, the other is written over from its start, under a
+/// new name: records that name what was in it find no file. To make and remove files costs more than to write them.
 private struct OutputTailFiles {
     private let name: String
     private var number = 0
     private var size = 0
     private var file: OutputFile?
+    /// The file before, whose bytes are the next to go.
+    private var before: OutputFile?
 
     init(_ name: String) { self.name = name }
 
     func sync() throws(SystemError) { try file?.sync() }
 
+    /// Removes what is left in the last file of the bytes that were there first.
+    func end() throws(SystemError) { try file?.cut(after: size) }
+
     mutating func append(
         _ bytes: UnsafeRawBufferPointer, in folder: Int32
     ) throws(SystemError) -> KeptOutput.Place {
         if file == nil || size >= KeptOutput.tailSize {
-            unlinkat(folder, "\(name)\(number - 1)", 0)
+            let next = "\(name)\(number + 1)"
+            let spare = try before?.renamed("\(name)\(number - 1)", to: next, in: folder)
+            before = file
+            file = if let spare { spare } else { try OutputFile.make(next, in: folder) }
             number += 1
             size = 0
-            file = try OutputFile.make("\(name)\(number)", in: folder)
         }
         guard let file else { throw SystemError(EBADF) }
         try file.write(bytes, at: size)

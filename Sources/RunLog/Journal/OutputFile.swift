@@ -53,6 +53,16 @@ final class OutputFile: OutputSource, Sendable {
         }
     }
 
+    /// Gives the file another name, and returns the file; nil if it does not have the first name any more.
+    func renamed(_ name: String, to other: String, in folder: Int32) throws(SystemError) -> OutputFile? {
+        if renameat(folder, name, folder, other) == 0 { return self }
+        guard errno == ENOENT else { throw .last }
+        return nil
+    }
+
+    /// Removes the bytes from this offset on.
+    func cut(after size: Int) throws(SystemError) { if ftruncate(descriptor, off_t(size)) != 0 { throw .last } }
+
     /// Reads exactly `count` bytes; nil if that is not possible.
     func bytes(from offset: Int, count: Int) -> [UInt8]? {
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

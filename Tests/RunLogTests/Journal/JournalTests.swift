@@ -231,6 +231,31 @@ import Testing
         #expect(read.steps.map(\.step) == ["a/b"] && read.steps.map(\.size) == [64 << 20])
     }
 
+    @Test func `the end of an output is in two files that are written over, and cut when the step ends`() throws {
+        let folder = try folder("run")
+        defer { close(folder) }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 0)
+        let end = StepFinished(
+            step: "a/b", attempt: 1, outcome: .failure, status: .exited(1), duration: .milliseconds(1))
+        let kinds = (1...41).map { output([UInt8](repeating: UInt8($0), count: $0 < 40 ? 40_000 : 100)) }
+        var early: JournalReader?
+        for (number, event) in events(kinds + [.stepFinished(end)]).enumerated() {
+            writer.report(event)
+            guard number == 1 else { continue }
+            writer.flush()
+            early = try #require(try JournalReader(in: folder))
+            #expect(early?.next { _ in } == true)
+        }
+        writer.flush()
+        let ends = try FileManager.default.contentsOfDirectory(atPath: test.path("run")).filter { $0.contains(".end") }
+        let sizes = try ends.map {
+            try FileManager.default.attributesOfItem(atPath: test.path("run/\($0)"))[.size] as? Int
+        }
+        #expect(ends.count == 2 && Set(sizes) == [80_000, 40_200])
+        while early?.next({ _ in }) == true {}
+        #expect(early?.changedOutput == 0 && early?.missingOutput == 37 * 40_000)
+    }
+
     @Test func `each step keeps at least its last 64 KiB, however little room there is`() throws {
         let line = [UInt8](repeating: 7, count: 256)
         for limit in [0, 100_000, 1 << 20] {
