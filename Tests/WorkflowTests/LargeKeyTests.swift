@@ -36,4 +36,28 @@ struct `Very many` {
         #expect(checked.workflow?.nodes.count == 1 + 4 * count)
         #expect(checked.workflow?.nodes.filter { $0.hook != nil }.count == count)
     }
+
+    /// A document with an alias keeps the memory of all its nodes.
+    @Test func `steps are read the same whether the memory of their nodes goes early or late`() throws {
+        let steps = (0..<30_000).map { number in
+            switch number % 5 {
+            case 0: "  s\(number): { run: [make, \"a\\tb\", s\(number)], timeout: 5m }\n"
+            case 1: "  s\(number): { needs: [s\(number - 1), s0], run: ./run \(number) }\n"
+            case 2:
+                "  s\(number): { steps: { a: { run: x }, b: { needs: { a: done }, run: y } }, finally: { c: { run: z } } }\n"
+            case 3: "  s\(number): { run: x, timeuot: 1m }\n"
+            default: "  s\(number): { needs: [s\(number - 1)], env: { A: \(number) }, run: 'one\n    two' }\n"
+            }
+        }
+        let text = "version: 1\nsteps:\n" + steps.joined()
+        let early = Checked(text + "x-none: [1, 2]\n")
+        let late = Checked(text + "x-some: [&a 1, *a]\n")
+        #expect(early.summary == late.summary && early.diagnostics.count > 500)
+        let (first, second) = (try #require(early.workflow), try #require(late.workflow))
+        #expect(first.needs == second.needs && first.nodes.count == second.nodes.count)
+        for (one, other) in zip(first.nodes, second.nodes) where "\(one)" != "\(other)" {
+            Issue.record("\(one) is not \(other)")
+            break
+        }
+    }
 }

@@ -111,6 +111,20 @@ package struct YAMLNode {
         (node(atRow: row), node(atRow: Int(memory.pointee.rows[row].end(at: UInt32(row)))))
     }
 
+    /// Gives memory of the nodes from this one to a later one back to the system: none of them may be read again.
+    /// Returns the first node that still has all of its memory; this one if there is too little to give back, or if
+    /// the document has aliases, which may refer to any node. The workflow's own rows need the memory.
+    package func released(upTo node: YAMLNode) -> YAMLNode {
+        guard node.place - place >= Self.leastRelease, !memory.pointee.hasAliases,
+            let base = memory.pointee.rows.baseAddress
+        else { return self }
+        YAMLRows.release(base + Int(place)..<base + Int(node.place))
+        return node
+    }
+
+    /// In rows: 768 KiB.
+    private static let leastRelease: UInt32 = 1 << 16
+
     /// The elements of a sequence in file order; empty for anything else.
     package var elements: Elements {
         let content = content
@@ -166,11 +180,13 @@ package final class YAMLDocument: @unchecked Sendable {  // The rows are memory 
     private let rows: YAMLRows
     /// The values of scalars that the source spells differently: escapes, folded and block text.
     private let copiedText: [UInt8]
+    private let hasAliases: Bool
 
-    init(file: SourceFile, rows: consuming YAMLRows, copiedText: [UInt8]) {
+    init(file: SourceFile, rows: consuming YAMLRows, copiedText: [UInt8], hasAliases: Bool) {
         self.file = file
         self.rows = rows
         self.copiedText = copiedText
+        self.hasAliases = hasAliases
     }
 
     /// The number of rows in the document; an alias counts as one, whatever it refers to.
@@ -183,7 +199,8 @@ package final class YAMLDocument: @unchecked Sendable {  // The rows are memory 
         try file.bytes.withUnsafeBufferPointer { source in
             try copiedText.withUnsafeBufferPointer { copiedText in
                 let memory = YAMLMemory(
-                    rows: rows.buffer, source: source, copiedText: copiedText, start: UInt32(file.start))
+                    rows: rows.buffer, source: source, copiedText: copiedText, start: UInt32(file.start),
+                    hasAliases: hasAliases)
                 return try withUnsafePointer(to: memory) { try body(YAMLNode(memory: $0, place: 0)) }
             }
         }
@@ -197,4 +214,6 @@ struct YAMLMemory {
     let copiedText: UnsafeBufferPointer<UInt8>
     /// The place of the source's first byte.
     let start: UInt32
+    /// True if a node may be read again at another place.
+    let hasAliases: Bool
 }

@@ -119,6 +119,15 @@ struct YAMLRows: ~Copyable {
 
     var buffer: UnsafeBufferPointer<YAMLRow> { UnsafeBufferPointer(start: base, count: count) }
 
+    /// Gives the pages that hold nothing but these rows back to the system; later they read as zeros.
+    static func release(_ rows: Range<UnsafePointer<YAMLRow>>) {
+        let page = Int(getpagesize())
+        let start = (Int(bitPattern: rows.lowerBound) + page - 1) / page * page
+        let end = Int(bitPattern: rows.upperBound) / page * page
+        guard start < end else { return }
+        madvise(UnsafeMutableRawPointer(bitPattern: start), end - start, MADV_DONTNEED)
+    }
+
     private mutating func grow() {
         capacity *= 2
         // Moves large memory by its page table, without a copy.

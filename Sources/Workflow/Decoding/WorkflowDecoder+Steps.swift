@@ -21,7 +21,13 @@ extension WorkflowDecoder {
             return
         }
         if group == .root { reserveNodes(nodes.count + value.count) }
-        for (key, value) in value.entries { decodeMember(key, value, of: group) }
+        // Expressions are looked for in all nodes once more at the end.
+        let mayRelease = group == .root && !document.hasExpressions
+        var firstKept: YAMLNode?
+        for (key, value) in value.entries {
+            if mayRelease { firstKept = firstKept?.released(upTo: key) ?? key }
+            decodeMember(key, value, of: group)
+        }
         if namingKeys.contains(.aliases) { checkAliases(in: group) }
     }
 

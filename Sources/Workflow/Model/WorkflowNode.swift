@@ -70,7 +70,7 @@ package struct WorkflowNode: Sendable {
     }
 }
 
-/// One entry of `needs`.
+/// One entry of `needs`; 24 bytes, because a large workflow has more of them than steps.
 package struct Need: Sendable, Hashable {
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
         /// List form: a success, a tolerated failure or a skip by condition.
@@ -90,16 +90,23 @@ package struct Need: Sendable, Hashable {
         }
     }
 
-    package var name: String
-    package var kind: Kind
-    /// The place of the name.
-    package var range: SourceRange
+    package let name: String
+    private let start: UInt32
+    /// The length of the range, and the kind in the highest two bits: a file is at most 64 MiB long.
+    private let lengthAndKind: UInt32
 
     package init(name: String, kind: Kind = .ok, range: SourceRange) {
         self.name = name
-        self.kind = kind
-        self.range = range
+        start = range.start
+        lengthAndKind = (range.end - range.start) & Self.lengthMask | UInt32(kind.rawValue) << 30
     }
+
+    private static let lengthMask: UInt32 = 1 << 30 - 1
+
+    package var kind: Kind { Kind(rawValue: UInt8(lengthAndKind >> 30)) ?? .done }
+
+    /// The place of the name.
+    package var range: SourceRange { SourceRange(start: start, end: start + lengthAndKind & Self.lengthMask) }
 }
 
 /// A full id, such as `build[x86_64].compile`.

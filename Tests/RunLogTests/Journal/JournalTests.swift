@@ -243,7 +243,7 @@ import Testing
             writer.report(event)
             guard number == 1 else { continue }
             writer.flush()
-            early = try #require(try JournalReader(in: folder))
+            early = try JournalReader(in: folder)
             #expect(early?.next { _ in } == true)
         }
         writer.flush()
@@ -253,7 +253,7 @@ import Testing
         }
         #expect(ends.count == 2 && Set(sizes) == [80_000, 40_200])
         while early?.next({ _ in }) == true {}
-        #expect(early?.changedOutput == 0 && early?.missingOutput == 37 * 40_000)
+        #expect(early?.changedOutput == 0 && early?.missingOutput == 35 * 40_000)
     }
 
     @Test func `each step keeps at least its last 64 KiB, however little room there is`() throws {

@@ -25,6 +25,19 @@ struct `Nodes of a document` {
                 == "{b: int(1), a: [string(x), {k: [int(1), int(2)], e: null()}], c: string(q)}")
     }
 
+    @Test func `give their memory back on demand, unless an alias may read them again`() throws {
+        let list = String(repeating: "  - a word\n", count: 200_000)
+        for (text, isGone) in [("k:\n\(list)", true), ("k:\n\(list)  - &a b\n  - *a\n", false)] {
+            let file = SourceFile(name: "test.yml", text: text)
+            let words = try #require(YAMLParser.parse(file).document).withRoot { root in
+                let items = Array(root.entries.first { _ in true }?.value.elements ?? root.elements)
+                let kept = items[1].released(upTo: items[10]).released(upTo: items[150_000])
+                return [items[100_000], items[150_000], kept].map(\.text)
+            }
+            #expect(words == [isGone ? "" : "a word", "a word", "a word"])
+        }
+    }
+
     @Test(arguments: [
         ("'it''s'", "it's"), (#""a\tb\u00e9""#, "a\tbé"), (#""plain""#, "plain"), ("a\n  b", "a b"),
         ("|\n  one\n   two\n", "one\n two\n"), (">-\n  one\n  two\n", "one two"), ("a # comment", "a"),
