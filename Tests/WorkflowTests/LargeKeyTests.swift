@@ -37,6 +37,17 @@ struct `Very many` {
         #expect(checked.workflow?.nodes.filter { $0.hook != nil }.count == count)
     }
 
+    @Test(arguments: 0..<8)
+    func `steps beside hooks of the file`(padding: Int) {
+        let inner = "{ steps: { a: { run: x } }, finally: { c: { run: z } } }"
+        let steps = (0..<12_000 + padding).map { "  g\($0): \(inner)\n" }.joined()
+        let hooks = "on-failure: { d: { run: x } }\nfinally: { e: { run: x } }\n"
+        #expect(Checked("version: 1\nsteps:\n\(steps)\(hooks)").diagnostics.isEmpty)
+        let namesake = "  finally: { run: x }\n"
+        let checked = Checked("version: 1\nsteps:\n\(steps)\(namesake)\(steps.replacing("g", with: "h"))\(hooks)")
+        #expect(checked.diagnostics.map(\.code) == [.invalidID])
+    }
+
     /// A document with an alias keeps the memory of all its nodes.
     @Test func `steps are read the same whether the memory of their nodes goes early or late`() throws {
         let steps = (0..<30_000).map { number in

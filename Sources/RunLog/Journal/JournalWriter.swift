@@ -96,7 +96,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         case .stepFinished(let step):
             let output = outputs.isEmpty ? nil : outputs.removeValue(forKey: .step(step.step))
             files[step.step] = output?.wholeFile
-            if let output, output.isCut { attempt { () throws(SystemError) in try output.end() } }
+            if let output { end(output) }
             if let output, step.outcome == .success, !output.isRead { room.mayGo(output.files, of: step.step) }
             append(event)
             guard isDurable, step.duration != nil else { break }
@@ -105,7 +105,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
             sync()
             return
         case .valueFinished(let value):
-            outputs[.value(value.value)] = nil
+            if let output = outputs.removeValue(forKey: .value(value.value)) { end(output) }
             append(event)
         case .runStarted where isDurable, .runFinished:
             append(event)
@@ -167,7 +167,10 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private func report(_ output: StepOutput, _ event: RunEvent) {
         // Removed from the dictionary, so that changing its content does not copy it.
         var kept = outputs.removeValue(forKey: output.writer) ?? KeptOutput(attempt: output.attempt)
-        if kept.attempt != output.attempt { kept = KeptOutput(attempt: output.attempt, after: kept) }
+        if kept.attempt != output.attempt {
+            end(kept)
+            kept = KeptOutput(attempt: output.attempt, after: kept)
+        }
         if output.stream == .stdout { kept.noteReader() }
         let hadFile = kept.hasFile
         var place: KeptOutput.Place?
@@ -179,11 +182,16 @@ package final class JournalWriter: Reporter, OutputPlaces {
         }
         let hasRoom =
             kept.growth(by: output.bytes.count)
-            .map { room.take($0, in: folder) { files[$0] = nil } } ?? false
+            .map { count in
+                room.take(count, in: folder, isDurable: isDurable) { step in
+                    files[step] = nil
+                    hasNewFiles = true
+                }
+            } ?? false
         attempt { () throws(SystemError) in
             place = try kept.keep(output.bytes, of: output.writer.words, event.sequence, in: folder, hasRoom: hasRoom)
         }
-        if kept.hasFile, !hadFile { hasNewFiles = true }
+        if kept.hasFile, !hadFile || place?.isPassing == true { hasNewFiles = true }
         outputs[output.writer] = kept
         guard failure == nil else { return }
         appendDropped()
@@ -216,6 +224,10 @@ package final class JournalWriter: Reporter, OutputPlaces {
     private func cut(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
         let whole = bytes[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < offset { ftruncate(descriptor, off_t(size + whole)) }
+    }
+
+    private func end(_ output: KeptOutput) {
+        if output.isCut { attempt { () throws(SystemError) in try output.end() } }
     }
 
     /// Syncs the data of the step's files, and the folder if it has new files.

@@ -144,15 +144,19 @@ private struct OutputTailFiles {
 
     init(_ name: String) { self.name = name }
 
-    func sync() throws(SystemError) { try file?.sync() }
+    func sync() throws(SystemError) {
+        try before?.sync()
+        try file?.sync()
+    }
 
-    /// Removes what is left in the last file of the bytes that were there first.
+    /// Removes what is left in the current file of the bytes that were there first.
     func end() throws(SystemError) { try file?.cut(after: size) }
 
     mutating func append(
         _ bytes: UnsafeRawBufferPointer, in folder: Int32
     ) throws(SystemError) -> KeptOutput.Place {
         if file == nil || size >= KeptOutput.tailSize {
+            try end()
             let next = "\(name)\(number + 1)"
             let spare = try before?.renamed("\(name)\(number - 1)", to: next, in: folder)
             before = file

@@ -98,7 +98,9 @@ extension OutputFile {
 
     /// Keeps only the end of a file, by copying it to another one, so that processes that have the first one open can
     /// continue to read. Returns the number of bytes saved.
-    static func cut(_ name: String, before missing: Int, in folder: Int32) throws(SystemError) -> Int {
+    static func cut(
+        _ name: String, before missing: Int, in folder: Int32, isDurable: Bool
+    ) throws(SystemError) -> Int {
         guard let descriptor = opened(name, in: folder) else { return 0 }
         let whole = OutputFile(descriptor: descriptor)
         let end = try make(name + endSuffix, in: folder)
@@ -112,6 +114,7 @@ extension OutputFile {
                 bytes = try whole.bytes(from: offset, limit: KeptOutput.tailSize)
                 offset += bytes.count
             }
+            if isDurable { try end.sync() }
         } catch {
             unlinkat(folder, name + endSuffix, 0)
             throw error
@@ -173,8 +176,8 @@ struct OutputRoom {
     init(limit: Int) { self.limit = limit }
 
     /// Makes room for `count` bytes and returns true; false if there is not enough. Calls `goes` with the step of
-    /// each file that is cut.
-    mutating func take(_ count: Int, in folder: Int32, goes: (String) -> Void) -> Bool {
+    /// each file that is cut. With `isDurable`, what is kept of it is on the disk before the rest goes.
+    mutating func take(_ count: Int, in folder: Int32, isDurable: Bool, goes: (String) -> Void) -> Bool {
         while used + count > limit {
             isExceeded = true
             guard firstSpare < spare.count else { return false }
@@ -185,7 +188,7 @@ struct OutputRoom {
                 firstSpare = 0
             }
             // A file that cannot be cut stays.
-            let freed = (try? OutputFile.cut(file.name, before: file.end, in: folder)) ?? 0
+            let freed = (try? OutputFile.cut(file.name, before: file.end, in: folder, isDurable: isDurable)) ?? 0
             if freed > 0 { goes(step) }
             used -= freed
         }

@@ -175,7 +175,8 @@ package struct YAMLNode {
 ///
 /// A parent comes before its children, a key before its value, and a collection's row says where its subtree ends, so
 /// walking is arithmetic on row numbers and a million nodes are one allocation.
-package final class YAMLDocument: @unchecked Sendable {  // The rows are memory of its own and never change again.
+// The rows are memory of its own, and change only by `released`, which the one who reads the workflow calls.
+package final class YAMLDocument: @unchecked Sendable {
     package let file: SourceFile
     private let rows: YAMLRows
     /// The values of scalars that the source spells differently: escapes, folded and block text.

@@ -121,11 +121,11 @@ struct YAMLRows: ~Copyable {
 
     /// Gives the pages that hold nothing but these rows back to the system; later they read as zeros.
     static func release(_ rows: Range<UnsafePointer<YAMLRow>>) {
-        let page = Int(getpagesize())
-        let start = (Int(bitPattern: rows.lowerBound) + page - 1) / page * page
-        let end = Int(bitPattern: rows.upperBound) / page * page
+        let page = UInt(getpagesize())
+        let start = (UInt(bitPattern: rows.lowerBound) + page - 1) / page * page
+        let end = UInt(bitPattern: rows.upperBound) / page * page
         guard start < end else { return }
-        madvise(UnsafeMutableRawPointer(bitPattern: start), end - start, MADV_DONTNEED)
+        madvise(UnsafeMutableRawPointer(bitPattern: start), Int(end - start), MADV_DONTNEED)
     }
 
     private mutating func grow() {

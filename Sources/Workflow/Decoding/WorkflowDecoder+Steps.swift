@@ -21,7 +21,7 @@ extension WorkflowDecoder {
             return
         }
         if group == .root { reserveNodes(nodes.count + value.count) }
-        // Expressions are looked for in all nodes once more at the end.
+        // Expressions are looked for in all nodes once more at the end. Files that others use are read several times.
         let mayRelease = group == .root && !document.hasExpressions
         var firstKept: YAMLNode?
         for (key, value) in value.entries {
@@ -210,7 +210,7 @@ extension WorkflowDecoder {
         _ reader: borrowing MappingReader, _ hook: WorkflowNode.Hook, key: WorkflowKey, of group: NodeIndex
     ) {
         guard let entry = reader.take(key) else { return }
-        reportNamesake(of: entry, named: key.spelling, in: reader)
+        reportNamesake(of: entry, named: key.spelling, in: group)
         guard let members = hookMembers(entry, named: key.spelling) else { return }
         let index = NodeIndex(nodes.count)
         nodes.append(
@@ -223,13 +223,15 @@ extension WorkflowDecoder {
     }
 
     /// Reports a member with the id of a hook: the id of a hook in the log is its key.
-    private mutating func reportNamesake(
-        of hook: MappingReader.Entry, named name: String, in reader: borrowing MappingReader
-    ) {
-        guard let steps = reader.take(.steps) else { return }
-        for (key, _) in steps.value.entries where key.bytes.elementsEqual(name.utf8) {
+    private mutating func reportNamesake(of hook: MappingReader.Entry, named name: String, in group: NodeIndex) {
+        // Their nodes in the file may be gone.
+        var row = group.row + 1
+        while row < nodes.count {
+            let member = nodes[row]
+            row = Int(member.subtreeEnd)
+            guard member.hook == nil, member.id == name else { continue }
             report(
-                .invalidID, "the id `\(name)` belongs to the steps that run after this group", at: key,
+                .invalidID, "the id `\(name)` belongs to the steps that run after this group", at: member.range,
                 notes: [.init("they are declared here", at: hook.key.range)], fix: .init("choose another id"))
         }
     }

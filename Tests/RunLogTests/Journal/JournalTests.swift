@@ -256,6 +256,27 @@ import Testing
         #expect(early?.changedOutput == 0 && early?.missingOutput == 35 * 40_000)
     }
 
+    @Test func `no bytes of before are in what is kept of an end`() throws {
+        let folder = try folder("run")
+        defer { close(folder) }
+        let writer = try JournalWriter(in: folder, Self.header, outputLimit: 0)
+        let sizes = [65_000, 64_000, 66_000] + [Int](repeating: 1024, count: 70) + [300]
+        for attempt in 1...2 {
+            let pieces = sizes.map { output([UInt8](repeating: 7, count: $0), attempt: attempt) }
+            for event in events(pieces) { writer.report(event) }
+        }
+        let end = StepFinished(
+            step: "a/b", attempt: 2, outcome: .failure, status: .exited(1), duration: .milliseconds(1))
+        for event in events([.stepFinished(end)]) { writer.report(event) }
+        writer.flush()
+        let names = try FileManager.default.contentsOfDirectory(atPath: test.path("run")).filter { $0.contains(".end") }
+        let all = try names.map {
+            try FileManager.default.attributesOfItem(atPath: test.path("run/\($0)"))[.size] as? Int
+        }
+        // By attempt: 64 pieces of 1 KiB, then six and the last.
+        #expect(all.compactMap(\.self).sorted() == [6444, 6444, 65_536, 65_536])
+    }
+
     @Test func `each step keeps at least its last 64 KiB, however little room there is`() throws {
         let line = [UInt8](repeating: 7, count: 256)
         for limit in [0, 100_000, 1 << 20] {
