@@ -71,8 +71,11 @@ struct PastRun: Sendable {
 
     var isLive: Bool { if case .live = state { true } else { false } }
 
-    /// Opens its journal at the start; nil if that is gone meanwhile.
-    func journal() throws(SystemError) -> JournalReader? { try JournalReader(in: folder.descriptor) }
+    /// Opens its journal at the start; nil if that is gone meanwhile, or its folder that of another run.
+    func journal() throws(SystemError) -> JournalReader? {
+        guard let reader = try JournalReader(in: folder.descriptor), reader.header.run == run else { return nil }
+        return reader
+    }
 
     /// Opens the journal for a command that is about this run.
     func openJournal() throws(CommandError) -> JournalReader {

@@ -24,6 +24,8 @@ final class ControlServer {
     // Oldest first.
     private var connections: [ControlConnection] = []
 
+    private var kept: Int { connections.count(where: \.isKept) }
+
     /// Listens on the run's socket from now on. Throws if it cannot be made.
     init(of run: String, in directory: StateDirectory, answer: @escaping Answer) throws(SystemError) {
         name = directory.socketName(of: run)
@@ -56,20 +58,16 @@ final class ControlServer {
                 Glibc.close(descriptor)
                 continue
             }
-            let kept = connections.count(where: \.isKept)
-            guard kept < Self.maximumKept else {
-                Glibc.close(descriptor)
-                continue
-            }
             // Not those that wait for this run, or are inside of it.
             if connections.count - kept == Self.maximumConnections,
                 let oldest = connections.firstIndex(where: { !$0.isKept })
             {
                 connections.remove(at: oldest).close()
             }
-            let connection = ControlConnection(descriptor, answer: answer) { [weak self] connection in
-                self?.connections.removeAll { $0 === connection }
-            }
+            let connection = ControlConnection(
+                descriptor, answer: answer,
+                mayKeep: { [weak self] in self.map { $0.kept <= Self.maximumKept } ?? false },
+                onClose: { [weak self] connection in self?.connections.removeAll { $0 === connection } })
             connections.append(connection)
             connection.start()
         }
@@ -95,6 +93,7 @@ final class ControlConnection {
 
     private let descriptor: Int32
     private let answer: ControlServer.Answer
+    private let mayKeep: @EventLoopActor () -> Bool
     private let onClose: @EventLoopActor (ControlConnection) -> Void
     private var request: [UInt8] = []
     private var reply: [UInt8] = []
@@ -105,11 +104,12 @@ final class ControlConnection {
     private var onGone: (@EventLoopActor () -> Void)?
 
     init(
-        _ descriptor: Int32, answer: @escaping ControlServer.Answer,
+        _ descriptor: Int32, answer: @escaping ControlServer.Answer, mayKeep: @escaping @EventLoopActor () -> Bool,
         onClose: @escaping @EventLoopActor (ControlConnection) -> Void
     ) {
         self.descriptor = descriptor
         self.answer = answer
+        self.mayKeep = mayKeep
         self.onClose = onClose
     }
 
@@ -125,10 +125,12 @@ final class ControlConnection {
         onGone.take()?()
     }
 
-    /// Keeps the connection open from its request on. Calls `onGone` once it is closed, by either side.
+    /// Keeps the connection open from its request on. Calls `onGone` once it is closed, by either side: at once if too
+    /// many are kept.
     func keep(_ onGone: @escaping @EventLoopActor () -> Void) {
         isKept = true
         self.onGone = onGone
+        if !mayKeep() { end() }
     }
 
     /// Sends the reply of a connection that is kept, which is short, and leaves the connection open.

@@ -92,7 +92,8 @@ struct FileLock {
             return Stranger(holder: others(at: status).min().map(Holder.init))
         }
         guard isShared else { return nil }
-        let others = others(at: status)
+        // Nothing can have a lock for writing beside it, unless on a file with the same inode elsewhere.
+        let others = others(at: status, of: "READ")
         guard let other = others.subtracting(isKnown(others)).min() else { return nil }
         flock(file, LOCK_UN)
         return Stranger(holder: Holder(process: other))
@@ -109,10 +110,10 @@ struct FileLock {
         .unable("cannot lock `\(path)`: \(SystemError(error).words); copy it to a file system that has locks")
     }
 
-    /// Finds the other holders in the kernel's list of locks, by the inode of the file. The list has the device too,
-    /// but on some file systems (btrfs, overlayfs) not as `stat` reports it. A file of another device with this inode
-    /// may therefore match.
-    private static func others(at file: stat) -> Set<Int32> {
+    /// Finds the other holders in the kernel's list of locks, by the inode of the file and the kind of lock; nil for
+    /// any kind. The list has the device too, but on some file systems (btrfs, overlayfs) not as `stat` reports it. A
+    /// file of another device with this inode may therefore match.
+    private static func others(at file: stat, of kind: Substring? = nil) -> Set<Int32> {
         let locks = open("/proc/locks", O_RDONLY | O_CLOEXEC)
         guard locks >= 0 else { return [] }
         defer { close(locks) }
@@ -122,7 +123,8 @@ struct FileLock {
         for line in list.split(separator: UInt8(ascii: "\n")) {
             // 1: FLOCK ADVISORY WRITE 4711 fe:01:52438 0 EOF
             let fields = String(decoding: line, as: UTF8.self).split(separator: " ")
-            guard fields.count > 5, fields[1] == "FLOCK", let pid = Int32(fields[4]), pid > 0,
+            guard fields.count > 5, fields[1] == "FLOCK", kind == nil || fields[3] == kind,
+                let pid = Int32(fields[4]), pid > 0,
                 let inode = fields[5].split(separator: ":").last.flatMap({ UInt64($0) }), inode == file.st_ino
             else { continue }
             if pid != own { holders.insert(pid) }

@@ -21,7 +21,9 @@ enum RunLeftovers {
     /// lock; nil if unknown. Returns their number, and the ids of processes that could not be ended. Throws if the
     /// machine does not let flowrun look for them.
     @EventLoopActor
-    static func end(of run: String, mark: UInt64?) throws(SystemError) -> (count: Int, left: [Int32]) {
+    static func end(
+        of run: String, mark: UInt64?, looks: Int = Self.looks
+    ) throws(SystemError) -> (count: Int, left: [Int32]) {
         let processes = RunProcesses(mark: mark) { process throws(SystemError) in
             try hasVariable(process, of: run)
         }

@@ -91,8 +91,8 @@ extension RunLock {
         return UInt64(sum).isHexadecimal(UnsafeRawBufferPointer(rebasing: line[start...last])) ? start : nil
     }
 
-    /// Reads the head of a slot. The claims are nil if only the first line can be read, as in a file of an older
-    /// version.
+    /// Reads the head of a slot. The claims are nil if they may be any: there are too many to name, or only the first
+    /// line can be read, as in a file of an older version.
     static func holder(in file: Int32, at place: off_t) -> (Holder, claimCount: Int?)? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * lineSize) { buffer in
             let count = pread(file, buffer.baseAddress, buffer.count, place)
@@ -106,12 +106,12 @@ extension RunLock {
             let claims = process + countDigits
             let parent = claims + countDigits
             guard parent + 2 <= sum, let number = number(line[..<process]), let pid = number32(line[process..<claims]),
-                let claimCount = number32(line[claims..<parent]), claimCount <= slotSize / 16
+                let claimCount = number32(line[claims..<parent])
             else { return (holder, nil) }
             (holder.number, holder.process) = (Int(number), pid)
             let above = text(line[(parent + 1)..<(sum - 1)])
             if RunID.isValid(above) { holder.parent = above }
-            return (holder, Int(claimCount))
+            return (holder, claimCount <= mostClaims ? Int(claimCount) : nil)
         }
     }
 

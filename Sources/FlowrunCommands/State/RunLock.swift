@@ -53,16 +53,19 @@ final class RunLock: Sendable {
 
     private let descriptor: Int32
     private let slot: Int
-    /// The mask of signals before this run entered beside others; nil if it did alone.
+    /// The mask of signals before this run entered; nil if it blocked none, because it was alone and had nothing to
+    /// wait for.
     private let maskBefore: sigset_t?
-    /// The text of the slot before this run; nil if there was none.
-    private let before: Entry?
+    /// The last run that an entry of this one hides; nil if there was none.
+    private let before: Holder?
     /// The entries of other runs at the time of the start.
     let others: [Entry]
 
     /// The most runs of one file that may live at once.
     static let maximum = 1024
     static var slotSize: off_t { 16 << 20 }
+    /// The most claims that a slot names one by one; a run with more has claimed everything.
+    static var mostClaims: Int { Int(slotSize) / 16 }
     private static var entryByte: off_t { slotSize * off_t(maximum) }
 
     /// Takes a slot of the workflow with this name; until `letOthersIn`, no other start does. Slots of killed runs name
@@ -73,8 +76,10 @@ final class RunLock: Sendable {
         guard file >= 0 else { throw .unusable(errno: errno) }
         do throws(RunLockError) {
             if clinux_lock_range(file, 0, 0, 0) == 0 {
-                (slot, maskBefore) = (0, nil)
                 others = Self.entries(in: file, isAlone: true)
+                // What a killed run left is ended first, which may take seconds.
+                (slot, maskBefore) = (0, others.contains { $0.isLeftover } ? Self.blockStops() : nil)
+                before = Self.newest(of: others) ?? others.first { $0.slot == 0 }?.holder
             } else {
                 guard errno == EAGAIN else { throw .unusable(errno: errno) }
                 guard let mask = Self.takeTurn(file) else { throw .unusable(errno: errno) }
@@ -82,26 +87,38 @@ final class RunLock: Sendable {
                 guard let slot = Self.freeSlot(of: file) else { throw .isFull }
                 self.slot = slot
                 others = Self.entries(in: file, isAlone: false)
+                before = others.first { $0.slot == slot }?.holder
             }
         } catch {
             close(file)
             throw error
         }
         descriptor = file
-        before = others.first { [slot] in $0.slot == slot }
     }
 
     private static func freeSlot(of file: Int32) -> Int? {
         (0..<maximum).first { clinux_lock_range(file, start(ofSlot: $0), slotSize, 0) == 0 }
     }
 
-    /// Waits until no other start enters, and blocks the signals by which a terminal stops a process: a stopped one
-    /// would keep all others out. Returns the mask of signals before; nil with errno if the file cannot be locked.
+    /// Waits until no other start enters, and blocks the signals that stop a process. Returns the mask of signals
+    /// before; nil with errno if the file cannot be locked.
     private static func takeTurn(_ file: Int32) -> sigset_t? {
+        var mask = blockStops()
+        guard clinux_lock_range(file, entryByte, 1, 1) == 0 else {
+            let error = errno
+            pthread_sigmask(SIG_SETMASK, &mask, nil)
+            errno = error
+            return nil
+        }
+        return mask
+    }
+
+    /// Blocks the signals by which a terminal stops a process: a stopped one would keep all others out. Returns the
+    /// mask of signals before.
+    private static func blockStops() -> sigset_t {
         var (stops, before) = (sigset_t(), sigset_t())
         sigemptyset(&stops)
         for signal in [SIGTSTP, SIGTTIN, SIGTTOU] { sigaddset(&stops, signal) }
-        guard clinux_lock_range(file, entryByte, 1, 1) == 0 else { return nil }
         pthread_sigmask(SIG_BLOCK, &stops, &before)
         return before
     }
@@ -134,7 +151,9 @@ final class RunLock: Sendable {
         }
         // Alone, this run is the first again: everything that others left has been swept.
         if slot == 0, areBehind, !areAlive { ftruncate(descriptor, Self.slotSize) }
-        let bytes = Self.line(holder) + Self.secondLine(holder, claimCount: claims.count / 8) + claims
+        let count = claims.count / 8
+        let digests = count > Self.mostClaims ? [] : claims
+        let bytes = Self.line(holder) + Self.secondLine(holder, claimCount: count) + digests
         return pwrite(descriptor, bytes, bytes.count, start) == bytes.count
     }
 
@@ -193,10 +212,9 @@ final class RunLock: Sendable {
     /// Writes the slot's previous run into it again, for a run that is rejected: a run that never began is not the last
     /// one. Leftovers of the previous run have been removed by then. The slot itself remains locked.
     func disown() {
-        if let before {
-            var holder = before.holder
+        if var holder = before {
             holder.hasEnded = true
-            write(Self.line(holder) + Self.secondLine(holder, claimCount: before.claimCount ?? 0), at: start)
+            write(Self.line(holder) + Self.secondLine(holder, claimCount: 0), at: start)
         } else {
             write(Array(repeating: UInt8(ascii: " "), count: Self.lineSize * 2), at: start)
         }
@@ -231,7 +249,9 @@ final class RunLock: Sendable {
     private static func start(ofSlot slot: Int) -> off_t { off_t(slot) * slotSize }
 
     private static var claimsOffset: off_t { off_t(lineSize * 2) }
-    private static func folderOffset(_ claimCount: Int) -> off_t { claimsOffset + off_t(claimCount * 8) }
+    private static func folderOffset(_ claimCount: Int) -> off_t {
+        claimsOffset + off_t(claimCount > mostClaims ? 0 : claimCount * 8)
+    }
 
     @discardableResult
     private func write(_ bytes: [UInt8], at place: off_t) -> Bool {
@@ -282,8 +302,9 @@ extension RunLock {
         guard fstat(file, &status) == 0, status.st_size > 0 else { return [] }
         var entries: [Entry] = []
         for slot in 0..<min(maximum, Int((status.st_size - 1) / slotSize) + 1) {
-            guard let (holder, count) = holder(in: file, at: start(ofSlot: slot)) else { continue }
+            // First: a run may end and let go of its slot meanwhile.
             let isLocked = !isAlone && clinux_range_is_locked(file, start(ofSlot: slot), slotSize) != 0
+            guard let (holder, count) = holder(in: file, at: start(ofSlot: slot)) else { continue }
             entries.append(Entry(slot: slot, holder: holder, isLocked: isLocked, claimCount: count))
         }
         return entries

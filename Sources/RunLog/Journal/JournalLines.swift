@@ -69,10 +69,16 @@ struct JournalLines {
             searched = buffer.count - start
             buffer.removeFirst(start)
             start = 0
-            guard JournalLine.mayBegin(with: buffer[...]), readMore() else {
-                if failure == nil { judgeEnd() }
+            guard JournalLine.mayBegin(with: buffer[...]) else {
+                judgeEnd()
                 return nil
             }
+            if readMore() { continue }
+            guard failure == nil, !JournalHold.isTaken(descriptor) else { return nil }
+            // Its run may have written the rest before it let go.
+            if readMore() { continue }
+            if failure == nil { judgeEnd() }
+            return nil
         }
     }
 

@@ -162,6 +162,33 @@ import Testing
         #expect(ended.hasEnded && !ended.keepsJournal)
     }
 
+    @Test func `a run that is refused alone restores the last one, whichever slot that had`() throws {
+        do {
+            let first = try take(in: directory, run: Self.runs[0])
+            let second = try take(in: directory, run: Self.runs[1])
+            second.lock.end(second.holder)
+            first.lock.end(first.holder)
+        }
+        let refused = try RunLock(of: "w.yml", in: directory)
+        var holder = RunLock.Holder(pid: getpid(), run: Self.runs[2])
+        refused.enter(&holder)
+        refused.disown()
+        let restored = try #require(RunLock.newest(of: "w.yml", in: directory))
+        #expect(restored.run == Self.runs[1] && restored.number == 2 && restored.hasEnded)
+    }
+
+    @Test func `a run with more claims than a slot has room for has claimed everything`() throws {
+        let many = [UInt64](repeating: 1, count: RunLock.mostClaims + 1)
+        let all = try take(in: directory, run: Self.runs[0], claims: many)
+        all.lock.note(temporaryFolder: "/tmp/a", of: all.holder, claimCount: many.count)
+        let other = try take(in: directory, run: Self.runs[1], claims: Array(many.dropLast()))
+        let third = try RunLock(of: "w.yml", in: directory)
+        #expect(third.others.map(\.holder) == [all.holder, other.holder])
+        #expect(third.others.map { third.claims(of: $0) } == [nil, [1]])
+        #expect(third.others.map { third.temporaryFolder(of: $0) } == ["/tmp/a", nil])
+        withExtendedLifetime((all.lock, other.lock)) {}
+    }
+
     @Test func `the lock of an older flowrun has no mark`() throws {
         let test = try FlowrunTest(files: ["state/w.yml.lock": "1 20260101T000000-aaaaaa" + "      \n"])
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: test.path("state"))
