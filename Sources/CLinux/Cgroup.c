@@ -290,3 +290,52 @@ int64_t clinux_oom_kills_in(int leaf) {
     char text[1024];
     return read_file(leaf, "memory.events", text, sizeof text) > 0 ? number_behind("oom_kill", text) : -1;
 }
+
+// MARK: Processor time
+
+// The processors that a quota allows a period, rounded up; 0 for none.
+static int quota_of(long long quota, long long period) {
+    return quota > 0 && period > 0 ? (int)((quota - 1) / period + 1) : 0;
+}
+
+static int quota_in(const char *folder, int is_version_1) {
+    char path[4200], text[64], *rest;
+    snprintf(path, sizeof path, "%s/%s", folder, is_version_1 ? "cpu.cfs_quota_us" : "cpu.max");
+    if (read_file(AT_FDCWD, path, text, sizeof text) <= 0) return 0;
+    // Without a limit, it is `max` or -1.
+    long long quota = strtoll(text, &rest, 10);
+    if (quota <= 0 || !is_version_1) return quota_of(quota, strtoll(rest, NULL, 10));
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+    return read_file(AT_FDCWD, path, text, sizeof text) <= 0 ? 0 : quota_of(quota, strtoll(text, NULL, 10));
+}
+
+// The least quota of a cgroup and all around it up to where they are mounted.
+static int least_quota(const char *mount, const char *group, int is_version_1) {
+    char folder[4096];
+    size_t root = (size_t)snprintf(folder, sizeof folder, "%.500s", mount);
+    size_t end = root + (size_t)snprintf(folder + root, sizeof folder - root, "%s", strcmp(group, "/") ? group : "");
+    int least = 0;
+    for (;;) {
+        int quota = quota_in(folder, is_version_1);
+        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+        if (end <= root) return least;
+        while (end > root && folder[end - 1] != '/') end--;
+        if (end > root) end--;
+        folder[end] = 0;
+    }
+}
+
+int clinux_cpu_quota(const char *own, const char *mounts) {
+    char text[4096], group[3000], mount[600];
+    if (read_file(AT_FDCWD, own, text, sizeof text) <= 0) return 0;
+    static const char *const prefixes[] = {"0::", "0::", ":cpu:", ":cpu,cpuacct:", ":cpuacct,cpu:"};
+    static const char *const folders[] = {"", "/unified", "/cpu", "/cpu", "/cpu"};
+    int least = 0;
+    for (size_t at = 0; at < sizeof prefixes / sizeof *prefixes; at++) {
+        if (!own_path(text, prefixes[at], group, sizeof group)) continue;
+        snprintf(mount, sizeof mount, "%.500s%s", mounts, folders[at]);
+        int quota = least_quota(mount, group, at > 1);
+        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+    }
+    return least;
+}

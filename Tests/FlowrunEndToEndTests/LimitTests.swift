@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Foundation
 import Testing
 
 /// How many steps run at once. Each step tells that it is up and waits for the test, so that a limit is reached for
@@ -96,5 +97,32 @@ struct LimitTests {
         let log = try result.log()
         #expect(log.maximumRunning() == 2)
         LogInvariants.check(log)
+    }
+
+    private static let one = "version: 1\nsteps: { a: { run: [true] } }\n"
+
+    @Test func `by default no more steps run at once than Slurm gives processors`() async throws {
+        let test = try FlowrunTest(Self.one)
+        let slurm = ["SLURM_CPUS_ON_NODE": "1"]
+        try await test.run("run", "workflow.yml", environment: slurm).expect(stdout: "1 step, up to 1 at once")
+        try await test.run("run", "workflow.yml", "-j", "5", environment: slurm).expect(stdout: "up to 5 at once")
+        let usual = try await test.run("run", "workflow.yml").stdout.prefix { $0 != "\n" }
+        for odd in ["0", "-1", "", "x", "100000"] {
+            let result = try await test.run("run", "workflow.yml", environment: ["SLURM_CPUS_ON_NODE": odd])
+            result.expect(stdout: String(usual))
+        }
+    }
+
+    @Test(.enabled(if: Cgroup.ownProcessors != nil, "no cgroup of version 1 here that limits processor time"))
+    func `by default no more steps run at once than a quota gives time for`() async throws {
+        let group = "\(try #require(Cgroup.ownProcessors))/flowrun-test-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: group, withIntermediateDirectories: false)
+        defer { rmdir(group) }
+        try "60000".write(toFile: "\(group)/cpu.cfs_quota_us", atomically: false, encoding: .utf8)
+        let test = try FlowrunTest(Self.one)
+        let result = try await test.run(
+            "run", "workflow.yml",
+            launcher: ["sh", "-c", #"echo $$ > "\#(group)/cgroup.procs"; exec "$0" "$@""#])
+        result.expect(stdout: "1 step, up to 1 at once")
     }
 }

@@ -25,6 +25,13 @@ package enum Cgroup {
         return canDivide(folder) ? folder : nil
     }()
 
+    /// The folder of the own cgroup of version 1 that limits processor time; nil likewise.
+    package static let ownProcessors: String? = {
+        guard let path = line(":cpu:") else { return nil }
+        let folder = "/sys/fs/cgroup/cpu" + path
+        return canDivide(folder) ? folder : nil
+    }()
+
     /// The layer that steps of a run have here.
     package static var layer: String { own == nil ? "guard" : "cgroup" }
 

@@ -53,4 +53,9 @@ int clinux_cgroup_remove_empty(void);
 /// repeated.
 int clinux_cgroup_remove(void);
 
+/// Returns the number of processors whose time the cgroups around this process allow it, rounded up, the least of
+/// all; 0 if none limits it. `own` is /proc/self/cgroup, `mounts` the folder where cgroups are mounted. Costs three
+/// calls for that file and one to four for each cgroup around.
+int clinux_cpu_quota(const char *own, const char *mounts);
+
 #endif

@@ -40,8 +40,14 @@ package struct RunRequest: Sendable {
 
     package init(file: String) { self.init(WorkflowChoice(file: file), jobs: Self.usualJobs) }
 
-    /// The default of `-j`: the cores that this process may use; in a step of another run, the one slot of that step.
-    static var usualJobs: Int { Self.runsAbove.isEmpty ? Machine.usableCores : 1 }
+    /// The default of `-j`: the cores that this process may use, also by the word of Slurm, whose cpus may be bound to
+    /// no cores; in a step of another run, the one slot of that step.
+    static var usualJobs: Int {
+        guard Self.runsAbove.isEmpty else { return 1 }
+        let cores = Machine.usableCores
+        guard let given = environmentVariable("SLURM_CPUS_ON_NODE").flatMap({ Int($0) }) else { return cores }
+        return given > 0 ? min(cores, given) : cores
+    }
 
     /// The runs in whose steps this process runs, the nearest first.
     private static var runsAbove: [String] {
@@ -106,6 +112,10 @@ extension RunRequest {
         options.isConfirmed = arguments.has(.yes)
         mayWait = !arguments.has(.noWait)
         isDryRun = arguments.has(.dryRun)
+        if !isDryRun, let option = environmentVariable("MAKEFLAGS").flatMap({ MakeFlags($0).idleOption }) {
+            StandardStream.error.say("make was called with `\(option)`: nothing is started, as with `flowrun -n`")
+            isDryRun = true
+        }
     }
 
     /// The command that explains how a step of this run ended, without the step's id; nil if there will be no journal

@@ -40,7 +40,16 @@ package enum DescriptorLimit {
 
 /// The resources that the machine has for processes.
 package enum Machine {
-    /// The number of cores this process may use, at least 1; fewer than the machine has if taskset or a container
-    /// says so.
-    package static var usableCores: Int { Int(clinux_usable_cores()) }
+    /// The number of cores this process may use, at least 1; fewer than the machine has if taskset says so, or if a
+    /// container has time for fewer: its quota is rounded up.
+    package static var usableCores: Int {
+        let cores = Int(clinux_usable_cores())
+        return cores == 1 ? 1 : min(cores, processorQuota(own: "/proc/self/cgroup", mounts: "/sys/fs/cgroup") ?? cores)
+    }
+
+    /// The number of processors whose time the cgroups around a process allow it; nil if none limits it.
+    package static func processorQuota(own: String, mounts: String) -> Int? {
+        let quota = Int(clinux_cpu_quota(own, mounts))
+        return quota > 0 ? quota : nil
+    }
 }
