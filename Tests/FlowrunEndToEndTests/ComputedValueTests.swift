@@ -138,4 +138,109 @@ struct ComputedValueTests {
             """)
         try await test.run("check", "workflow.yml").expect(exit: 0)
     }
+
+    @Test func `a value with the signs of an expression is a text`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { s: { default: 1s }, l: { type: list, default: [q] }, sh: { default: sh } }
+            steps:
+              asks: { confirm: "Deploy ${{ params.s }}?", run: echo DEPLOYED }
+              limited: { timeout: "${{ params.s }}", run: echo not limited }
+              copies: { matrix: { n: "${{ params.l }}" }, run: [echo, "copy ${{ n }}"] }
+              shell: { shell: "${{ params.sh }}", run: echo other }
+            """)
+        try await test.run("workflow.yml", "asks", "--param", "s=${{ x }}").expect(stderr: "Deploy ${{ x }}?")
+        for value in ["${{ x }}", "a$${{b", "${{"] {
+            let limited = try await test.run("workflow.yml", "limited", "--param", "s=\(value)")
+            limited.expect(exit: 2)
+            limited.expect(stderr: "`timeout`")
+            let copies = try await test.run("workflow.yml", "copies", "--param", "l=[\"\(value)\"]")
+            copies.expect(exit: 0)
+            copies.expect(stdout: "copy \(value)")
+        }
+        let shell = try await test.run("workflow.yml", "shell", "--param", "sh=${{ x }}")
+        #expect(shell.status != .exited(0) && !shell.stdout.contains("other\n"))
+    }
+
+    @Test(arguments: ["null", "Null", "~", "true", "1", "a\u{85}b", "a\u{7f}b", "a\u{2028}b"])
+    func `an axis has the texts that it is given`(text: String) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { l: { type: list, default: [q] } }
+            steps: { c: { matrix: { n: "${{ params.l }}" }, label: x, run: 'printf %s "$n" > out' } }
+            """)
+        try await test.run("workflow.yml", "--param", "l=[\"\(text)\"]").expect(exit: 0)
+        #expect(try test.contents(of: "out") == text)
+    }
+
+    @Test func `copies are left out of a list that is given by their texts`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { l: { type: list, default: ["1", "2", "true"] } }
+            steps:
+              c:
+                matrix: { n: "${{ params.l }}", exclude: [{ n: "1" }, { n: true }] }
+                run: [echo, "copy ${{ n }}"]
+            """)
+        let usual = try await test.run("workflow.yml")
+        usual.expect(stdout: "copy 2")
+        #expect(!usual.stdout.contains("copy 1") && !usual.stdout.contains("copy true"))
+        try await test.run("workflow.yml", "--param", "l=[\"3\"]").expect(stdout: "copy 3")
+    }
+
+    @Test(arguments: [["t", "foo"], ["t", "cnt=foo"], ["t", "--param", "t.cnt=foo"], ["t", "foo", "-n"]])
+    func `a wrong value of a step's parameter is told as such where a key reads it`(words: [String]) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              t:
+                params: { cnt: { type: int, default: 2 } }
+                retry: { attempts: "${{ params.cnt }}" }
+                run: 'echo $cnt'
+            """)
+        let result = try await test.start(["workflow.yml"] + words).finish()
+        result.expect(exit: 64)
+        result.expect(stderr: "expected a whole number")
+        #expect(!result.stderr.contains("cannot be computed"))
+    }
+
+    @Test func `what the default of a template's parameter reads is demanded before anything runs`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { p: { required: true } }
+            templates: { t: { params: { q: { default: "${{ params.p }}" } }, steps: { m: { run: 'echo "m $q"' } } } }
+            steps:
+              first: { run: touch ran }
+              b: { needs: [first], uses: t }
+              c: { needs: [first], uses: t, with: { q: given } }
+            """)
+        let refused = try await test.run("workflow.yml")
+        refused.expect(exit: 64)
+        refused.expect(stderr: "the parameter `p` is required")
+        #expect(!test.exists("ran"))
+        try await test.run("workflow.yml", "c").expect(exit: 0)
+        try await test.run("workflow.yml", "--param", "p=1").expect(stdout: "m 1")
+    }
+
+    @Test func `a deadline is checked with the values of the keys`() async throws {
+        func check(_ step: String, _ parameter: String = "{ default: 300ms }", deadline: String) async throws
+            -> ProcessStatus
+        {
+            let test = try FlowrunTest("version: 1\nparams: { p: \(parameter) }\nsteps: { a: { \(step) } }\n")
+            return try await test.run("check", "workflow.yml", "--deadline", deadline).status
+        }
+        let retry = #"timeout: 1s, grace: 0s, retry: { attempts: "${{ params.p }}" }, run: x"#
+        #expect(try await check(retry, "{ type: int, default: 5 }", deadline: "3s") == .exited(2))
+        #expect(try await check(retry, "{ type: int, default: 5 }", deadline: "1h") == .exited(0))
+        #expect(try await check(retry, "{ type: int, required: true }", deadline: "1h") == .exited(2))
+        #expect(try await check(#"timeout: "${{ params.p }}", run: x"#, deadline: "1h") == .exited(0))
+        #expect(try await check(#"timeout: 1s, confirm: "${{ params.p }}", run: x"#, deadline: "1h") == .exited(2))
+        let copies = #"timeout: 3s, matrix: { n: "${{ params.p }}" }, run: x"#
+        #expect(try await check(copies, "{ type: list, default: [a, b, c, d] }", deadline: "5m") == .exited(0))
+    }
 }

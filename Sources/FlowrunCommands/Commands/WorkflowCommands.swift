@@ -4,6 +4,7 @@ internal import Planning
 internal import RunLog
 internal import Running
 internal import Syntax
+internal import Workflow
 
 /// The commands that show a workflow file and run nothing.
 enum WorkflowCommands {
@@ -40,11 +41,16 @@ enum WorkflowCommands {
             let loaded = WorkflowLoader.check(file, allowsOutside: allowsOutside, showsEdits: showsEdits)
             return (loaded, loaded.diagnostics)
         }
-        var loaded = WorkflowLoader(file, allowsOutside: allowsOutside)
+        var known: KnownValues?
+        var loaded = WorkflowLoader(file, allowsOutside: allowsOutside) { workflow in
+            let values = RunValues(StepWords([], given: [], in: workflow), for: workflow, readsSecrets: false).known
+            if workflow.hasComputedSettings { known = values }
+            return values
+        }
         if showsEdits { loaded = loaded.checkingEdits(of: UsedFiles.of(file, allowsOutside: allowsOutside)) }
         // The nodes that run if no step is named.
         let plan = try? loaded.plan?.restricted(to: [])
-        let late = plan?.finding(deadline: deadline, jobs: jobs)
+        let late = plan?.finding(deadline: deadline, jobs: jobs, known: known)
         return (loaded, loaded.diagnostics + (late.map { [$0] } ?? []))
     }
 

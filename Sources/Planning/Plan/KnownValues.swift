@@ -284,10 +284,11 @@ extension Workflow {
             }
         }
 
-        /// True if the value may follow from a required parameter that was not given; who reads it has to demand it.
+        /// True if the value may follow from a required parameter that was not given, which its readers have to demand,
+        /// or from one with a wrong value, which is reported before anything runs.
         private func lacksParameter(of setting: ComputedSetting, in group: NodeIndex) -> Bool {
             var missing = Set(workflow.parameters.map(\.name)).subtracting(known.parameters.map(\.name))
-            if workflow.namingKeys.contains(.params), known.ofSteps?.missing.isEmpty != true {
+            if workflow.namingKeys.contains(.params), known.ofSteps?.areWhole != true {
                 for node in workflow.nodes { missing.formUnion(node.settings?.parameters.map(\.name) ?? []) }
             }
             guard !missing.isEmpty else { return false }

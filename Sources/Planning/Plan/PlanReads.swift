@@ -61,6 +61,9 @@ package struct PlanReads {
         }
         if let use = workflow.use(of: definition) {
             for template in use.arguments.flatMap(\.templates) { note(template, in: scope) }
+            for parameter in use.parameters where !use.arguments.contains(where: { $0.name == parameter.name }) {
+                for template in parameter.computedDefault?.source.templates ?? [] { note(template, in: definition) }
+            }
             if let settings = use.settings {
                 noteEnvironment(settings, in: definition)
                 note(settings.requirements, in: definition)

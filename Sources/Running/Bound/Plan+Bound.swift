@@ -82,9 +82,10 @@ extension Duration {
 
 extension Plan {
     /// Returns the finding if a run with `jobs` steps at once may take longer than `deadline`; nil if none does. A
-    /// fan-out whose items only the run knows counts with as many as it may have.
-    package func finding(deadline: Duration, jobs: Int) -> Diagnostic? {
-        let longest = longestRun(jobs: jobs)
+    /// fan-out whose items only the run knows counts with as many as it may have. With `known`, no run is meant that is
+    /// given other values.
+    package func finding(deadline: Duration, jobs: Int, known: KnownValues? = nil) -> Diagnostic? {
+        let longest = longestRun(jobs: jobs, known: known)
         let message: String
         let fix: String
         switch longest.bound {

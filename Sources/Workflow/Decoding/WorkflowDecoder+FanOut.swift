@@ -339,6 +339,8 @@ extension WorkflowDecoder {
             return nil
         }
         guard let text = text(entry) else { return nil }
+        // A list that was given need not have it, and its values are texts.
+        if document.isComputed { return Variable(name: name, value: text) }
         guard let value = axis.values[text] else {
             let near = suggestions.nearest(to: text, among: axis.axis.values.lazy.map(\.text))
             report(

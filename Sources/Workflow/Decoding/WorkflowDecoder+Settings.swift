@@ -96,7 +96,7 @@ extension WorkflowDecoder {
     ) -> (value: (any Sendable)?, refusal: String?) {
         let (document, textFindings) = YAMLParser.parse(SourceFile(name: "", text: text))
         guard let document else { return (nil, textFindings.first?.message ?? "the value is not YAML") }
-        var decoder = WorkflowDecoder(document.file, .none)
+        var decoder = WorkflowDecoder(document.file, .none, isComputed: true)
         let value = document.withRoot { root -> (any Sendable)? in
             let reader = MappingReader(root)
             if key == .matrix { return decoder.decodeFanOut(reader, in: place) }

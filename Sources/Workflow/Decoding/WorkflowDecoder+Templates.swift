@@ -356,15 +356,28 @@ extension ComputedSetting {
 
     /// Without quotes where a text needs none: the variables of a matrix are texts, also those that are numbers.
     private func spelled(_ value: Value) -> String {
-        guard key != .confirm else { return Value.string(value.text).json }
+        guard key != .confirm else { return Self.quoted(.string(value.text)) }
         switch value {
         case .string(let text):
             let isPlain = text.utf8.allSatisfy { byte in
                 (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 || "._-".utf8.contains(byte)
             }
-            return isPlain && text.utf8.first.map { $0 > UInt8(ascii: ".") } == true ? text : value.json
+            let isWord = isPlain && text.utf8.first.map { $0 > UInt8(ascii: ".") } == true
+            return isWord && text.lowercased() != "null" ? text : Self.quoted(value)
         case .list(let elements): return "[\(elements.map(spelled).joined(separator: ", "))]"
-        case .null, .bool, .int, .decimal, .object: return value.json
+        case .null, .bool, .int, .decimal, .object: return Self.quoted(value)
+        }
+    }
+
+    /// As JSON, with escapes for what YAML does not take as it is: it folds some line ends, and refuses other controls.
+    private static func quoted(_ value: Value) -> String {
+        value.json.unicodeScalars.reduce(into: "") { text, scalar in
+            switch scalar.value {
+            case 0x7F...0x9F, 0x2028, 0x2029, 0xFEFF, 0xFFFE, 0xFFFF:
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
         }
     }
 }

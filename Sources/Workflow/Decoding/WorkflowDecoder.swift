@@ -66,10 +66,11 @@ package struct WorkflowDecoder {
         return (workflow, decoder.findings.sorted)
     }
 
-    init(_ file: SourceFile, _ files: WorkflowFiles) {
+    /// With `isComputed`, the file holds values that expressions made: nothing in it is an expression.
+    init(_ file: SourceFile, _ files: WorkflowFiles, isComputed: Bool = false) {
         self.file = file
         self.files = files
-        document = DecodedDocument(file, folder: "")
+        document = DecodedDocument(file, folder: "", isComputed: isComputed)
     }
 
     private mutating func decodeWorkflow(_ root: YAMLNode) -> Workflow? {
@@ -282,6 +283,8 @@ extension WorkflowDecoder {
 struct DecodedDocument {
     /// True if it contains `${{` anywhere; only then are the next four properties read.
     let hasExpressions: Bool
+    /// True for values that expressions made.
+    let isComputed: Bool
     /// Rows of `run: text` values, in which `${{` is an error of its own kind.
     var scriptRows: Set<Int> = []
     /// Subtrees that were refused as a whole; nothing more is reported in them.
@@ -311,8 +314,9 @@ struct DecodedDocument {
     let folder: String
     let file: SourceFile
 
-    init(_ file: SourceFile, folder: String) {
-        hasExpressions = WorkflowDecoder.mentionsExpression(file)
+    init(_ file: SourceFile, folder: String, isComputed: Bool = false) {
+        self.isComputed = isComputed
+        hasExpressions = !isComputed && WorkflowDecoder.mentionsExpression(file)
         mentionsOutputFile = WorkflowDecoder.mentionsOutputFile(file)
         self.file = file
         self.folder = folder

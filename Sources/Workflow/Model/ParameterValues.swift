@@ -124,6 +124,8 @@ package final class StepParameterValues: Sendable {
     private let values: [NodeIndex: ParameterValues]
     /// The required ones that were not given, with the full id of their step.
     package let missing: [(step: NodeIndex, id: String, parameter: Parameter)]
+    /// True if none is missing and none is wrong.
+    package let areWhole: Bool
     /// The texts that the caller gave, with names such as `greet.name`.
     package let given: [(name: String, text: String)]
     /// All values, with names such as `greet.name`.
@@ -138,6 +140,7 @@ package final class StepParameterValues: Sendable {
         var missing: [(step: NodeIndex, id: String, parameter: Parameter)] = []
         var texts: [(name: String, text: String)] = []
         var fields: [Value.Field] = []
+        let told = mistakes.count
         for step in workflow.nodes.indices.map({ NodeIndex($0) }) {
             guard let parameters = workflow.settings(of: step)?.parameters, !parameters.isEmpty else { continue }
             let id = workflow.path(of: step)
@@ -153,6 +156,7 @@ package final class StepParameterValues: Sendable {
             }
         }
         (self.values, self.missing, self.given, self.fields) = (values, missing, texts, fields)
+        areWhole = missing.isEmpty && mistakes.count == told
     }
 
     /// nil for a step without `params`.

@@ -115,13 +115,18 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
 
     // MARK: operators
 
-    /// Returns the first value that is neither absent nor null. In a list, a default that is not a list replaces each
-    /// missing element.
+    /// Returns the first value that is neither absent nor null, or null if one is that. In a list, a default that is
+    /// not a list replaces each missing element.
     private func firstPresent(_ parts: [ExpressionNode]) throws(EvaluationError) -> Value? {
         var lists: [[Value]] = []
         var result: Value?
+        var hasNull = false
         for part in parts {
-            guard let value = try value(part), value != .null else { continue }
+            guard let value = try value(part) else { continue }
+            guard value != .null else {
+                hasNull = true
+                continue
+            }
             if case .list(let elements) = value, elements.contains(.null) {
                 lists.append(elements)
             } else {
@@ -136,7 +141,7 @@ struct ExpressionEvaluator<Scope: ExpressionScope> {
                 result = .list(elements)
             }
         }
-        return result
+        return result ?? (hasNull ? .null : nil)
     }
 
     private func compare(
