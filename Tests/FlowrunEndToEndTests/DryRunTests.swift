@@ -184,4 +184,37 @@ extension FlowrunTest {
     fileprivate func run(launcher: [String], environmentOf words: String) async throws -> FlowrunResult {
         try await run(environment: ["WORDS": words], launcher: launcher)
     }
+
+    @Test(arguments: ["-n", "-q", "-t", "-kn", "--just-print", "-j2 -n"])
+    func `make without making has a run in a recipe shown`(options: String) async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: touch ran } }\n",
+            files: ["Makefile": "all:\n\t+\"$(FLOWRUN)\" workflow.yml\n"])
+        let launcher = ["sh", "-c", #"FLOWRUN=$0 make \#(options) CFLAGS=-n"#]
+        let result = try await test.run(launcher: launcher)
+        result.expect(stdout: "touch ran")
+        result.expect(stderr: "nothing is started")
+        #expect(!test.exists("ran"))
+        try await test.run(launcher: ["sh", "-c", #"FLOWRUN=$0 make -k -j2 -l 9 CFLAGS=-n"#]).expect(exit: 0)
+        #expect(test.exists("ran"))
+    }
+
+    @Test(arguments: [
+        "k: { needs: [m], run: [echo, \"${{ steps.m.outcome }}\"] }",
+        "k: { needs: [m], if: steps.m.outcome == 'success', run: echo }",
+        "k: { needs: [m], run: 'true' } }, finally: { h: { run: [echo, \"${{ steps.m.outcome }}\"] }",
+    ])
+    func `a member of copies that only the run knows may read another one`(member: String) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              l: { run: 'echo x', outputs: { l: { type: lines, from: stdout } } }
+              f: { needs: [l], for-each: "${{ steps.l.outputs.l }}", steps: { m: { run: 'true' }, \(member) } }
+            """)
+        try await test.run("workflow.yml", "-n").expect(exit: 0)
+        try await test.run("workflow.yml").expect(exit: 0)
+        try await test.run("workflow.yml", "--resume", "-n").expect(exit: 0)
+        try await test.run("show", "workflow.yml", "f").expect(exit: 0)
+    }
 }

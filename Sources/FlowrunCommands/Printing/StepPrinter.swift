@@ -217,6 +217,7 @@ struct StepPrinter {
 
     private func place(of variable: String, around row: PlanIndex) -> String? {
         let workflow = plan.workflow
+        if plan.settings(of: row)?.parameters.contains(where: { $0.name == variable }) == true { return nil }
         var isOfTop = false
         let origin = origin(of: row) { next in
             isOfTop = next == .root

@@ -78,13 +78,17 @@ final class PreviewPass {
         self.showsAll = showsAll
         self.known = known
         self.forecast = forecast
-        let plan = parts.plan
-        hasSharedValues = plan.workflow.hasSharedValues
+        hasSharedValues = parts.plan.workflow.hasSharedValues
         unknown = UnknownValues { row in
+            // Has got rows since.
+            let plan = parts.context.state.plan
+            guard !plan.isDynamicFanOut(row), !plan.rows(inside: row).contains(where: plan.isDynamicFanOut) else {
+                return false
+            }
             let steps =
                 plan.isStep(row) ? [row] : plan.rows(inside: row).filter { plan.isStep($0) && !plan.isInHook($0) }
             return !steps.isEmpty
-                && steps.allSatisfy { plan.isMilestone($0) || forecast[$0] == .takenOver } && !plan.isDynamicFanOut(row)
+                && steps.allSatisfy { plan.isMilestone($0) || forecast[$0] == .takenOver }
         }
     }
 
@@ -93,7 +97,7 @@ final class PreviewPass {
         noteNeeds(of: plan.rows)
         visit(.root)
         let policy = plan.environmentPolicy
-        let top = try? context.memberSurroundings(of: .root, policy).environment
+        let top = try? topEnvironment(policy)
         return RunPreview(
             plan: plan,
             environment: changes(of: top ?? context.environments[policy], from: context.environments[policy]),
@@ -265,12 +269,19 @@ final class PreviewPass {
         _ arguments: [String], _ words: StepStarted.Command, _ surroundings: Surroundings, _ policy: EnvironmentPolicy
     ) throws(StepError) -> RunPreview.Command {
         let secrets = context.options.secrets
-        let top = try context.memberSurroundings(of: .root, policy).environment
+        let top = try topEnvironment(policy)
         var command = RunPreview.Command(
             arguments: arguments.map(secrets.masked), folder: surroundings.workingDirectory.map(secrets.masked),
             environmentPolicy: policy, environment: changes(of: surroundings.environment, from: top))
         if case .script(let script) = words { command.script = secrets.masked(script) }
         return command
+    }
+
+    /// Returns the environment that the file and the command line give to all steps.
+    private func topEnvironment(_ policy: EnvironmentPolicy) throws(StepError) -> EnvironmentBlock {
+        let top = try context.memberSurroundings(of: .root, policy).environment
+        let given = context.options.environment
+        return given.isEmpty ? top : EnvironmentBlock(top, changes: given.map { ($0.name, $0.value) })
     }
 
     /// Returns the words of a shell; nil for those of the default one.

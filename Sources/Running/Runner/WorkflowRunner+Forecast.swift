@@ -84,7 +84,7 @@ extension WorkflowRunner {
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
         guard let known = parts.resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
             // A condition may have kept it from running before, and may do so again.
-            forecast.note(row, hasCondition(row) { _ in true } ? .open : .runs(nil))
+            forecast.note(row, hasCondition(row) { _ in true } || needsFailure(row) ? .open : .runs(nil))
             _ = parts.resumption?.decide(row, definition: nil, round: nil, in: plan)
             return .success
         }
@@ -110,6 +110,16 @@ extension WorkflowRunner {
             forecast.note(row, .runs(reason))
         }
         return .success
+    }
+
+    /// Returns true if a row, or an enclosing group, runs only after a failure.
+    private func needsFailure(_ row: PlanIndex) -> Bool {
+        var next = row
+        while next != .root {
+            if plan.edges(of: next).contains(where: { $0.kind == .failure }) { return true }
+            next = plan.parent(of: next)
+        }
+        return false
     }
 
     /// Returns true if a row, or an enclosing group, has a condition of that kind.
