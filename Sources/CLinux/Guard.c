@@ -158,6 +158,14 @@ static int kill_remains(pid_t pid) { return is_remains(pid) == yes && kill_child
 
 static int kill_last_remains(pid_t pid) { return is_remains(pid) == last && kill_child(pid); }
 
+void clinux_die_with_guard(int dies) {
+    static int is_dying;
+    if (guard.pid == 0 || dies == is_dying) return;
+    is_dying = dies;
+    prctl(PR_SET_PDEATHSIG, dies ? SIGKILL : SIGCONT, 0, 0, 0);
+    if (dies && getppid() != guard.pid) kill(getpid(), SIGKILL);
+}
+
 void clinux_adopt_orphans(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
 // MARK: The terminal
@@ -447,6 +455,8 @@ int clinux_enter_guard(void) {
     guard.pid = getpid();
     runner = fork();
     if (runner > 0) keep_guard(&all);
+    // A stopped runner would not notice that its guard has been killed.
+    if (runner == 0) prctl(PR_SET_PDEATHSIG, SIGCONT, 0, 0, 0);
     int error = runner < 0 ? -errno : 0;
     for (int number = 1; number <= 64 && !sigisemptyset(&pending); number++) {
         if (sigismember(&pending, number) == 1) kill(getpid(), number);

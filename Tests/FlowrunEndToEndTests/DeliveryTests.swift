@@ -72,6 +72,27 @@ struct DeliveryTests {
         #expect(test.survivors() == [])
     }
 
+    @Test(arguments: ["text", "json"])
+    func `F33: hooks of a run that is ending do not wait for a blocked reader`(log: String) async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps: { loud: { run: ": > up; yes | head -c 4000000", grace: 10ms } }
+            finally: { last: { run: "yes | head -c 4000000; : > ran" } }
+            """)
+        let unread = try test.gate("unread")
+        let running = try await test.start(
+            "workflow.yml", "--log", log, "--output", "stream",
+            launcher: ["sh", "-c", #"exec "$0" "$@" > unread"#])
+        try await running.waitForFile("up")
+        running.signal(SIGTERM)
+        let result = try await running.finish()
+        result.expect(.signalled(SIGTERM))
+        result.expect(stderr: "nothing reads it")
+        #expect(test.exists("ran") && test.survivors() == [])
+        withExtendedLifetime(unread) {}
+    }
+
     @Test func `F34: much output arrives to the last byte and is counted`() async throws {
         let size = 8 << 20
         let test = try FlowrunTest(

@@ -319,6 +319,23 @@ import Testing
         #expect(runs.stdout.contains(run) && runs.stdout.split(separator: "\n").count { $0.contains("\"run\"") } == 1)
     }
 
+    @Test func `a run that is killed while it waits starts nothing any more`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: '\(Self.gated("a"))' }, b: { run: ': > b.ran' } }\n")
+        let gate = try test.gate("a.go")
+        let first = try await test.start("workflow.yml", "a")
+        try await first.waitForFile("a.up")
+        for words in [["workflow.yml"], ["workflow.yml", "b", "--state-dir", "other"]] {
+            let second = try test.startBeside(words, environment: Self.flowrun)
+            try await second.waitForText("waiting", onStandardError: true)
+            second.signal(SIGKILL)
+            try await second.finish().expect(.signalled(SIGKILL))
+        }
+        gate.open()
+        try await first.finish().expect(exit: 0)
+        try await test.run("workflow.yml", "a", "-n").expect(exit: 0)
+        #expect(!test.exists("b.ran") && test.survivors() == [])
+    }
+
     @Test func `ctl without a run means the only live one, else it lists them`() async throws {
         let test = try FlowrunTest(
             "version: 1\nsteps: { a: { run: '\(Self.gated("a"))' }, b: { run: '\(Self.gated("b"))' } }\n")

@@ -201,6 +201,37 @@ struct WhyTests {
             """, why: "after", in: test)
     }
 
+    @Test func `a step that the live run does not have is that of the run before`() async throws {
+        let test = try FlowrunTest(
+            "version: 1\nsteps: { a: { run: 'echo > up; read _ < go' }, other: { run: exit 3 } }\n")
+        let gate = try test.gate("go")
+        try await test.run("workflow.yml", "other").expect(exit: 1)
+        let running = try await test.start("workflow.yml", "a")
+        try await running.waitForFile("up")
+        let answer = try await test.ask("why", "workflow.yml", "other")
+        answer.expect(exit: 0)
+        answer.expect(stdout: "other: failure")
+        try await test.ask("why", "workflow.yml", "none").expect(exit: 1)
+        gate.open()
+        try await running.finish().expect(exit: 0)
+    }
+
+    @Test func `runs of standard input are found by its name`() async throws {
+        let test = try FlowrunTest("version: 1\nsteps: { a: { run: 'echo of file; echo > up; read _ < go' } }\n")
+        let gate = try test.gate("go")
+        let input = "version: 1\nsteps: { b: { run: echo of input } }\n"
+        try await test.run("-", stdin: .text(input)).expect(exit: 0)
+        let running = try await test.start("workflow.yml")
+        try await running.waitForFile("up")
+        try await test.ask("why", "-", "b").expect(stdout: "b: success")
+        try await test.ask("replay", "-f", "-").expect(stdout: "of input")
+        let refused = try await test.ask("ctl", "-", "cancel")
+        refused.expect(exit: 1)
+        refused.expect(stderr: "no live run of `-`")
+        gate.open()
+        try await running.finish().expect(exit: 0)
+    }
+
     @Test func `a step that did not run is followed to what kept it from running`() async throws {
         let test = try FlowrunTest(
             """

@@ -25,6 +25,10 @@ int clinux_enter_guard(void);
 /// Returns the guard of this process; NULL if it has none.
 const struct clinux_guard *clinux_guard(void);
 
+/// With 1, the kernel kills this process when its guard has been killed; with 0 again, it goes on then, also if it is
+/// stopped. For the time in which nothing watches the guard. Does nothing without a guard.
+void clinux_die_with_guard(int dies);
+
 /// Makes the calling process adopt the orphans below it, for a runner whose guard has ended.
 void clinux_adopt_orphans(void);
 

@@ -77,8 +77,8 @@ struct InitCommand {
         return (
             draft,
             { path in
-                let what = found.isEmpty ? "two steps to start from" : "for \(Phrase.all(found))"
-                let written = path.map { "wrote `\($0)`: \(what)" } ?? "a workflow \(what)"
+                let what = found.isEmpty ? "of two steps to start from" : "for \(Phrase.all(found))"
+                let written = path.map { "wrote `\($0)`: a workflow \(what)" } ?? "a workflow \(what)"
                 let hints = convertible.map { file in
                     "`flowrun init --from \(file.shellWord) -o FILE` converts `\(file)` step by step"
                 }

@@ -158,11 +158,17 @@ struct WhyCommand {
 
     func callAsFunction() throws(CommandError) {
         let (directory, workflow) = try selector.place()
-        if let live = liveRun(in: directory, of: workflow) {
+        if let live = try liveRun(in: directory, of: workflow) {
             let ask = { (step: String) throws(CommandError) in
                 try selector.ask(.why(step: step), of: live, in: directory).0
             }
-            guard let report = StepReport(try ask(step)) else { throw selector.unintelligible(live) }
+            let answer: JSONObject
+            do throws(CommandError) { answer = try ask(step) } catch {
+                // It may run other steps than the run before.
+                let past = run == nil ? try? selector.pastRuns(option: "--run").filter { !$0.isLive } : nil
+                do throws(CommandError) { return try tell(ofOneOf: past ?? []) } catch _ { throw error }
+            }
+            guard let report = StepReport(answer) else { throw selector.unintelligible(live) }
             return try deliver(report) { report.text { root in (try? ask(root)).flatMap { StepReport($0) } } }
         }
         guard let run else { return try tell(ofOneOf: selector.pastRuns(option: "--run").filter { !$0.isLive }) }
@@ -222,10 +228,11 @@ struct WhyCommand {
     }
 
     /// Returns the live run to ask; nil if the run has ended.
-    private func liveRun(in directory: StateDirectory, of workflow: String?) -> String? {
+    private func liveRun(in directory: StateDirectory, of workflow: String?) throws(CommandError) -> String? {
         let live = ControlClient.liveRuns(in: directory)
         if let run { return live.contains(run) ? run : nil }
         guard let workflow else {
+            if selector.isFileNamed { return try selector.ofStandardInput(live, in: directory).first }
             let runs = live.count < 2 ? [] : (try? RunHistory(in: directory).runs()) ?? []
             return runs.map(\.run).first(where: live.contains) ?? live.first
         }

@@ -45,11 +45,12 @@ struct RunSelector {
         let inside = Set(
             RunLock.entries(in: directory).map(\.holder)
                 .filter { $0.parent.map(live.contains) ?? false }.map(\.run))
-        let ofFile = workflow.map { workflow -> [String] in
+        var ofFile = workflow.map { workflow -> [String] in
             let all = RunLock.entries(of: workflow, in: directory).map(\.holder.run).filter(live.contains)
             let outer = all.filter { !inside.contains($0) }
             return outer.isEmpty ? all : outer
         }
+        if ofFile == nil, isFileNamed { ofFile = try ofStandardInput(live, in: directory) }
         if let ofFile, isFileNamed {
             guard !ofFile.isEmpty else {
                 throw .failed("no live run of `\(file ?? "")` in `\(directory.path)`" + list(live))
@@ -60,6 +61,11 @@ struct RunSelector {
         if let ofFile, !ofFile.isEmpty { return try single(ofFile, "several runs of `\(file ?? "")` are live") }
         guard !live.isEmpty else { throw .failed("no live run in `\(directory.path)`") }
         return try single(live.filter { !inside.contains($0) }, "several runs are live in `\(directory.path)`")
+    }
+
+    /// Returns those of the live runs whose workflow came from standard input: they have no lock.
+    func ofStandardInput(_ live: [String], in directory: StateDirectory) throws(CommandError) -> [String] {
+        try RunHistory(in: directory).runs(of: nil).map(\.run).filter(live.contains)
     }
 
     private func single(_ runs: [String], _ words: String) throws(CommandError) -> String {
@@ -92,7 +98,8 @@ struct RunSelector {
     func pastRuns(option: String) throws(CommandError) -> [PastRun] {
         let (directory, workflow) = try place()
         let history = RunHistory(in: directory)
-        var runs = try workflow.map { workflow throws(CommandError) in try history.runs(of: workflow) } ?? []
+        // That of standard input has no name.
+        var runs = workflow != nil || isFileNamed ? try history.runs(of: workflow) : []
         if runs.isEmpty, !isFileNamed { runs = try history.runs() }
         guard let newest = runs.first else {
             throw .failed(

@@ -22,8 +22,6 @@ final class RunFiles {
     private let claimCount: Int
     /// True if the lock has it, by which the next start would find what this run leaves if it is killed.
     private let isEntered: Bool
-    /// Keeps what runs above have lent.
-    private var queue: RunQueue?
     private var server: ControlServer?
     /// Open while the journal is written.
     private var runFolder: StateDirectory?
@@ -39,6 +37,7 @@ final class RunFiles {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let directory = try directory(at: place, for: request)
         guard let directory else {
+            defer { Guard.endsRunner(false) }
             if request.file != "-" { try lockFile(request, nil) }
             return nil
         }
@@ -63,6 +62,7 @@ final class RunFiles {
                 ? "`\(request.file)` is locked by another program\(by)"
                 : "`\(request.file)` is being run under another name or with another state directory\(by)"
             guard request.mayWait else { throw CommandError(.inUse, ["cannot wait: \(words): --no-wait"]) }
+            Guard.endsRunner(true)
             // It may be a run above, or what that was started by.
             guard request.options.runsAbove.isEmpty else {
                 throw CommandError(.inUse, ["cannot wait inside of a step: \(words)"])
@@ -125,6 +125,8 @@ final class RunFiles {
         for entry in lock.others where entry.isLive { holder.isWaiting = true }
         isEntered = lock.enter(&holder, claims: digests)
         lock.letOthersIn()
+        if holder.isWaiting { Guard.endsRunner(true) }
+        defer { Guard.endsRunner(false) }
         do throws(CommandError) {
             // After the entry, by which the runs beside this one know it.
             try Self.lockFile(request, (directory, name))
@@ -138,7 +140,6 @@ final class RunFiles {
             let queue = RunQueue(
                 lock, of: run, in: directory, claims: plan.claims, above: request.options.runsAbove,
                 mayWait: request.mayWait)
-            self.queue = queue
             try queue.take(&holder) { entry throws(CommandError) in try Self.sweep(entry, in: directory, lock) }
         } catch {
             lock.disown()
@@ -156,9 +157,10 @@ final class RunFiles {
         else { return body() }
         if !entry.isLocked {
             if (try? RunLeftovers.areThere(of: run, mark: entry.holder.mark)) == false { return body() }
+            // One look each time: steps of this run go on meanwhile.
             if looks > Self.leftoverLooks {
-                _ = try? RunLeftovers.end(of: run, mark: entry.holder.mark)
-                return body()
+                let ended = try? RunLeftovers.end(of: run, mark: entry.holder.mark, looks: 1)
+                if ended?.left.isEmpty != false || looks > 4 * Self.leftoverLooks { return body() }
             }
         }
         Poller.shared.after(Self.leftoverInterval) { [weak self] in self?.whenGone(run, body, looks: looks + 1) }

@@ -28,6 +28,7 @@ struct RunLogs {
 
     private let questions = Questions()
     private let lastWait = LastWait()
+    private let waitOfHooks = LastWait()
 
     /// `journal`, nil if none is kept, and `view` receive each event first. `estimate` is called if the terminal
     /// shows the remaining time.
@@ -135,8 +136,17 @@ struct RunLogs {
     /// Writes what the reporters have reported in this turn of the event loop.
     func endTurn() { for sink in turns { sink.flush() } }
 
-    /// True if a reader is so far behind that steps should wait.
-    var areCongested: Bool { output.isCongested || file?.isCongested == true }
+    /// False while a reader is so far behind that steps should wait. Of a run that is ending, readers delay the hooks
+    /// for two seconds altogether; then those that are behind are given up.
+    func mayTakeOutput(isEnding: Bool) -> Bool {
+        let late = [output, file].compactMap { sink in sink.flatMap { $0.isCongested ? $0 : nil } }
+        guard !late.isEmpty else { return true }
+        guard isEnding, !late.contains(where: \.isHeld) else { return false }
+        waitOfHooks.begin()
+        guard waitOfHooks.isOver else { return false }
+        for sink in late { sink.giveUp() }
+        return true
+    }
 
     /// Leaves the terminal to a step: clears the live region, and holds back output until `returnToTerminal`.
     func leaveTerminal() {
@@ -182,7 +192,8 @@ struct RunLogs {
     }
 
     private func failure(of sink: DescriptorSink) -> String? {
-        sink.failure.map { SystemError($0).words } ?? (sink.hasPending ? "nothing reads it" : nil)
+        let isLate = sink.hasPending || sink.failure == ETIMEDOUT
+        return isLate ? "nothing reads it" : sink.failure.map { SystemError($0).words }
     }
 }
 
@@ -197,10 +208,12 @@ private final class LastWait {
     /// Starts the clock, once.
     func begin() { deadline = deadline ?? EventLoopClock().now.advanced(by: Self.limit) }
 
+    var isOver: Bool { deadline.map { EventLoopClock().now >= $0 } ?? false }
+
     /// Waits a moment for readers. Returns false without waiting once the time is over.
     func mayGoOn() async -> Bool {
+        guard !isOver else { return false }
         let clock = EventLoopClock()
-        if let deadline, clock.now >= deadline { return false }
         try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(5)))
         return true
     }

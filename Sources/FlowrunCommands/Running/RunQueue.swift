@@ -20,10 +20,10 @@ final class RunQueue {
     private var givenUp: [String: Set<UInt64>] = [:]
     /// By run, the claims that are this run's, too; they do not change.
     private var known: [String: Set<UInt64>] = [:]
-    /// The connections that keep what runs above have lent, open until this process ends.
-    private var loans: [Int32] = []
     private var waits: RunWaits?
     private var reported: Set<String> = []
+    /// The run that this one waits for first, and since when.
+    private var first: (run: String, since: ContinuousClock.Instant)?
     /// The id of this run.
     private let own: String
 
@@ -132,11 +132,11 @@ final class RunQueue {
 
     private func borrow(_ wanted: Set<Claim>, from holder: RunLock.Holder) throws(CommandError) {
         for _ in 0..<Self.tries {
-            guard let (fields, connection) = ask(.lend(wanted, to: own), of: holder.run) else {
+            guard let (fields, _) = ask(.lend(wanted, to: own), of: holder.run) else {
                 usleep(Self.pollInterval)
                 continue
             }
-            loans.append(connection)
+            // The connection stays open until this process ends: it is the loan.
             if fields.string("message") != nil { return }
             if let error = fields.string("error") {
                 throw .unable("the run \(holder.run), in a step of which this run was started, lends nothing: \(error)")
@@ -221,10 +221,12 @@ final class RunQueue {
     private func report(_ blockers: [Blocker]) {
         let begun = blockers.filter { !$0.entry.holder.isWaiting }
         let named = begun.isEmpty ? [blockers[0]] : begun
-        // One whose process is gone is about to end.
-        guard named.contains(where: { !reported.contains($0.run) && $0.entry.holder.isAlive }),
-            !begun.isEmpty || reported.isEmpty
-        else { return }
+        if first?.run != named[0].run { first = (named[0].run, .now) }
+        let new = named.filter { !reported.contains($0.run) }
+        guard !new.isEmpty else { return }
+        // One whose process is gone is about to end, and one that waits to begin: unless they are stopped.
+        let isUsual = new.contains { $0.entry.holder.isAlive } && (!begun.isEmpty || reported.isEmpty)
+        guard isUsual || first.map({ $0.since.duration(to: .now) >= .seconds(1) }) == true else { return }
         reported.formUnion(named.map(\.run))
         StandardStream.error.say("waiting for " + words(of: named))
     }

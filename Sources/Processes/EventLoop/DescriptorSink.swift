@@ -152,6 +152,12 @@ package final class DescriptorSink {
         return written
     }
 
+    /// Takes the reader for one that reads no more: drops everything that waits and that is written later.
+    package func giveUp() {
+        failure = failure ?? ETIMEDOUT
+        discard()
+    }
+
     /// Drops everything that waits: after a failed write it is never taken.
     private func discard() {
         pending = []

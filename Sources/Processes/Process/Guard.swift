@@ -37,6 +37,9 @@ package enum Guard {
         }
     }
 
+    /// While set, a KILL of the guard ends this process, too: before the event loop runs, nothing else would.
+    package static func endsRunner(_ ends: Bool) { clinux_die_with_guard(ends ? 1 : 0) }
+
     /// Wakes the guard, which has stopped with the runner, when a signal has woken only the runner. Sends CONT twice,
     /// because the guard may have been about to stop.
     @EventLoopActor
