@@ -75,9 +75,9 @@ struct MakefileTests {
 
     @Test func `what only make can tell is to be filled in, below its lines`() throws {
         try expect(
-            "all: a\n\techo all\na: $(foreach x,$(Y),$(x).o)\n\tcc $^\n", "Makefile",
+            "all: a\n\techo all\na: $(foreach x,$(shell y),$(x).o)\n\tcc $^\n", "Makefile",
             "  # Makefile:3: not converted, fill in the step: only make knows what it needs\n"
-                + "  #     a: $(foreach x,$(Y),$(x).o)\n  #     \tcc $^\n  a:\n", "exit 1\n")
+                + "  #     a: $(foreach x,$(shell y),$(x).o)\n  #     \tcc $^\n  a:\n", "exit 1\n")
     }
 
     @Test func `prefixes of recipe lines say what happens after a failure`() throws {

@@ -37,7 +37,7 @@ struct MakeChoice {
     }
 
     /// The choice as the inside of a shell's `${…}` if it is an expansion, or else of `$(…)`.
-    func shell(_ value: String, _ otherwise: String) -> (text: String, isExpansion: Bool) {
+    func shell(_ variable: String, _ value: String, _ otherwise: String) -> (text: String, isExpansion: Bool) {
         if wanted == nil, otherwise.isEmpty { return ("\(variable):+\(value)", true) }
         let test = wanted.map { "[ \"$\(variable)\" = \($0) ]" } ?? "[ -n \"$\(variable)\" ]"
         let other = otherwise.isEmpty ? "" : " else echo \(otherwise);"

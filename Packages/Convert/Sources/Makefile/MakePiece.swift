@@ -36,12 +36,20 @@ enum MakePiece: Equatable {
     /// Replaces references of a text; the change returns nil for one to be kept.
     static func mapped(_ text: String, _ change: (String) -> String?) -> String {
         pieces(of: text).map { piece in
-            switch piece {
-            case .text(let text): text
-            case .dollar: "$$"
-            case .reference(let reference): change(reference) ?? "$(\(reference))"
-            }
+            if case .reference(let reference) = piece, let new = change(reference) { return new }
+            return piece.text
         }.joined()
+    }
+
+    static func text(of pieces: some Sequence<MakePiece>) -> String { pieces.map(\.text).joined() }
+
+    /// As a makefile spells it.
+    private var text: String {
+        switch self {
+        case .text(let text): text
+        case .dollar: "$$"
+        case .reference(let reference): "$(\(reference))"
+        }
     }
 
     /// The variables that a text reads by their names, also inside of functions.
@@ -53,6 +61,30 @@ enum MakePiece: Equatable {
                 return [rest.prefix { $0 != "," }.trimmed] + names(in: rest)
             }
             return reference.contains { " $".contains($0) } ? names(in: reference) : [reference]
+        }
+    }
+
+    /// The words of a text, with blanks inside of references.
+    static func words(of text: String) -> [String] {
+        var words = [""]
+        for piece in pieces(of: text) {
+            guard case .text(let text) = piece else {
+                words[words.count - 1] += piece.text
+                continue
+            }
+            for character in text {
+                if character.isWhitespace { words.append("") } else { words[words.count - 1].append(character) }
+            }
+        }
+        return words.filter { !$0.isEmpty }
+    }
+
+    /// The arguments of `$(wildcard …)` in a text, also inside of functions.
+    static func patterns(in text: String) -> [String] {
+        pieces(of: text).flatMap { piece -> [String] in
+            guard case .reference(let reference) = piece else { return [] }
+            if reference.hasPrefix("wildcard ") { return [String(reference.dropFirst(9))] }
+            return reference.contains("$") ? patterns(in: reference) : []
         }
     }
 
@@ -96,6 +128,9 @@ struct MakePattern {
         suffix = parts?.after
     }
 
+    /// The number of characters without `%`.
+    var length: Int { prefix.count + (suffix?.count ?? 0) }
+
     /// The part of a word that `%` matches; nil if the pattern does not match.
     func stem(of word: String) -> String? {
         guard let suffix else { return word == prefix ? "" : nil }
@@ -113,6 +148,13 @@ struct MakePattern {
 
 /// The functions of make that depend only on their arguments.
 enum MakeFunction {
+    static let names: Set<String> = [
+        "abspath", "addprefix", "addsuffix", "and", "basename", "call", "dir", "error", "eval", "file", "filter",
+        "filter-out", "findstring", "firstword", "flavor", "foreach", "guile", "if", "info", "join", "lastword",
+        "notdir", "or", "origin", "patsubst", "realpath", "shell", "sort", "strip", "subst", "suffix", "value",
+        "warning", "wildcard", "word", "wordlist", "words",
+    ]
+
     /// nil for a function that is not one of them.
     static func value(of name: String, _ arguments: [String]) -> String? {
         let last = arguments.last?.words ?? []
@@ -170,5 +212,35 @@ enum MakeFunction {
     private static func suffix(of path: String) -> String {
         let name = fileName(of: path)
         return name.lastIndex(of: ".").map { String(name[$0...]) } ?? ""
+    }
+}
+
+/// A value in the name of a file that only a run knows: the name of its variable between two characters that no file
+/// has.
+enum MakeSymbol {
+    static let start: Character = "\u{E000}"
+    private static let end: Character = "\u{E001}"
+
+    static func text(of name: String) -> String { "\(start)\(name)\(end)" }
+
+    /// The texts before the symbols of a name, each with the variable behind it.
+    static func parts(of text: String) -> [(text: String, variable: String?)] {
+        var parts: [(text: String, variable: String?)] = []
+        var rest = text[...]
+        while let first = rest.firstIndex(of: start), let last = rest[first...].firstIndex(of: end) {
+            parts.append((String(rest[..<first]), String(rest[rest.index(after: first)..<last])))
+            rest = rest[rest.index(after: last)...]
+        }
+        return parts + [(String(rest), nil)]
+    }
+
+    static func variables(in text: String) -> [String] { parts(of: text).compactMap(\.variable) }
+
+    /// As a makefile spells it.
+    static func shown(_ text: String) -> String {
+        parts(of: text).map { text, variable in
+            guard let variable else { return text }
+            return "\(text)$(\(variable.hasPrefix("make_") ? String(variable.dropFirst(5)) : variable))"
+        }.joined()
     }
 }

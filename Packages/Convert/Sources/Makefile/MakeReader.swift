@@ -4,17 +4,24 @@ struct MakeReader {
     private var index = 0
     private let end: Int
     private var statements: [MakeStatement] = []
+    private var recipe: Recipe
 
-    static func statements(of source: SourceLines) -> [MakeStatement] { statements(of: source, 0..<source.lines.count) }
+    /// The meaning of a line with a tab: a rule takes it, but without one it is a line like others.
+    private enum Recipe { case none, open, unknown }
 
-    private static func statements(of source: SourceLines, _ range: Range<Int>) -> [MakeStatement] {
-        var reader = MakeReader(source: source, range)
-        while reader.index < reader.end { reader.readStatement() }
-        return reader.statements
+    static func statements(of source: SourceLines) -> [MakeStatement] {
+        read(source, 0..<source.lines.count, .none).statements
     }
 
-    private init(source: SourceLines, _ range: Range<Int>) {
+    private static func read(_ source: SourceLines, _ range: Range<Int>, _ recipe: Recipe) -> MakeReader {
+        var reader = MakeReader(source: source, range, recipe)
+        while reader.index < reader.end { reader.readStatement() }
+        return reader
+    }
+
+    private init(source: SourceLines, _ range: Range<Int>, _ recipe: Recipe) {
         self.source = source
+        self.recipe = recipe
         index = range.lowerBound
         end = range.upperBound
     }
@@ -23,34 +30,54 @@ struct MakeReader {
         let start = index
         let line = source.lines[index]
         if line.isBlank { return add(.blank, from: start, to: index + 1) }
-        if line.trimmed.hasPrefix("#") { return add(.comment, from: start, to: index + 1) }
         let (text, end) = logicalLine(at: index)
+        if line.trimmed.hasPrefix("#") { return add(.comment, from: start, to: line.hasPrefix("\t") ? index + 1 : end) }
+        if line.hasPrefix("\t"), recipe != .none {
+            let (parts, end) = recipeParts(from: start, to: self.end)
+            return add(.recipe(parts), from: start, to: end)
+        }
         let words = text.words
         let first = words.first ?? ""
-        if Self.conditions.contains(Self.directive(first)) {
-            let (branches, end) = branches(from: start)
-            let condition = MakeCondition(
-                branches: branches.map { ($0.test, Self.statements(of: source, $0.range)) })
-            return add(.condition(condition), from: start, to: end)
-        }
+        if Self.conditions.contains(Self.directive(first)) { return readCondition(from: start) }
         if first == "define" || words.count > 1 && ["override", "export"].contains(first) && words[1] == "define" {
             return readDefinition(words, from: start)
         }
         if ["include", "-include", "sinclude"].contains(first) {
             let names = Self.withoutComment(text.trimmed).dropFirst(first.count).trimmed
+            recipe = .none
             return add(.include(names, isOptional: first != "include"), from: start, to: end)
         }
-        if let assignment = Self.assignment(in: text) { return add(.assignment(assignment), from: start, to: end) }
+        if let assignment = Self.assignment(in: text) {
+            recipe = .none
+            return add(.assignment(assignment), from: start, to: end)
+        }
         if first == "export" || first == "unexport" {
+            recipe = .none
             let names = Self.withoutComment(text).words.dropFirst()
             return add(.export(Array(names), isExported: first == "export"), from: start, to: end)
         }
+        if first == "vpath" { recipe = .none }
         if first != "vpath", let rule = Self.rule(in: text) { return readRecipe(of: rule, from: start, after: end) }
-        add(.other(first: first), from: start, to: end)
+        // make stops at a line with a tab that is none of the above.
+        add(.other(first: line.hasPrefix("\t") ? "\t" : first), from: start, to: end)
+    }
+
+    private mutating func readCondition(from start: Int) {
+        let (branches, end) = branches(from: start, isInRecipe: recipe == .open)
+        var parts: [(test: String?, part: [MakeStatement])] = []
+        var after = branches.last?.test == nil ? [] : [recipe]
+        for branch in branches {
+            let reader = Self.read(source, branch.range, recipe)
+            parts.append((branch.test, reader.statements))
+            after.append(reader.recipe)
+        }
+        add(.condition(MakeCondition(branches: parts)), from: start, to: end)
+        recipe = after.allSatisfy { $0 == after.first } ? after.first ?? recipe : .unknown
     }
 
     private mutating func readDefinition(_ words: [String], from start: Int) {
         let close = blockEnd(from: start, opening: ["define"], closing: "endef")
+        recipe = .none
         let isExported = words.first == "export"
         let words = words.drop { ["define", "override", "export"].contains($0) }
         let name = words.first ?? ""
@@ -59,7 +86,7 @@ struct MakeReader {
         guard !name.isEmpty, ["=", ":=", "::=", "?=", "+="].contains(sign) else {
             return add(.other(first: "define"), from: start, to: close)
         }
-        let value = lines.map { $0.hasPrefix("\t") ? String($0.dropFirst()) : $0 }.joined(separator: "\n")
+        let value = lines.joined(separator: "\n")
         add(
             .assignment(MakeAssignment(name: name, sign: sign, value: value, isExported: isExported)), from: start,
             to: close)
@@ -71,6 +98,8 @@ struct MakeReader {
         let (parts, end) = recipeParts(from: after, to: self.end)
         rule.parts += parts
         add(.rule(rule), from: start, to: end)
+        // Values for some targets only end the rule before.
+        recipe = rule.assignment == nil ? .open : .none
     }
 
     /// The parts of a recipe that begin at a line, and the index behind the last of them.
@@ -102,7 +131,7 @@ struct MakeReader {
 
     /// A condition that has only recipe lines in it; nil for any other one.
     private func conditionInRecipe(at start: Int) -> (branches: [(test: String?, range: Range<Int>)], end: Int)? {
-        let block = branches(from: start)
+        let block = branches(from: start, isInRecipe: true)
         let inner = source.lines[start..<block.end].filter { line in
             let word = Self.directive(line.words.first ?? "")
             return !line.isBlank && !line.hasPrefix("#")
@@ -112,26 +141,40 @@ struct MakeReader {
     }
 
     /// The branches of the condition that begins at a line, each with its test and lines, and the end of all.
-    private func branches(from start: Int) -> (branches: [(test: String?, range: Range<Int>)], end: Int) {
+    private func branches(
+        from start: Int, isInRecipe: Bool
+    ) -> (branches: [(test: String?, range: Range<Int>)], end: Int) {
         var branches: [(test: String?, range: Range<Int>)] = []
-        var (test, after): (String?, Int) = (logicalLine(at: start).text.trimmed, logicalLine(at: start).end)
+        let first = logicalLine(at: start)
+        var (test, after): (String?, Int) = (Self.withoutComment(first.text).trimmed, first.end)
         var depth = 0
-        for index in after..<max(after, end) {
+        var isInRecipe = isInRecipe
+        var index = after
+        while index < end {
             let line = source.lines[index]
-            let word = line.hasPrefix("\t") ? "" : Self.directive(line.words.first ?? "")
+            let (text, next) = logicalLine(at: index)
+            let word = line.hasPrefix("\t") && isInRecipe ? "" : Self.directive(line.words.first ?? "")
             if Self.conditions.contains(word) { depth += 1 }
             if word == "endif" {
                 if depth == 0 {
                     branches.append((test, after..<index))
-                    return (branches, index + 1)
+                    return (branches, next)
                 }
                 depth -= 1
             }
             if word == "else", depth == 0 {
                 branches.append((test, after..<index))
-                let rest = Self.withoutComment(line).trimmed.dropFirst(4).trimmed
-                (test, after) = (rest.isEmpty ? nil : rest, index + 1)
+                let rest = Self.withoutComment(text).trimmed.dropFirst(4).trimmed
+                (test, after) = (rest.isEmpty ? nil : rest, next)
             }
+            if !(line.hasPrefix("\t") && isInRecipe), !line.isBlank, !line.trimmed.hasPrefix("#") {
+                if Self.assignment(in: text) != nil {
+                    isInRecipe = false
+                } else if let rule = Self.rule(in: text) {
+                    isInRecipe = rule.assignment == nil
+                }
+            }
+            index = next
         }
         branches.append((test, min(after, end)..<end))
         return (branches, end)

@@ -4,6 +4,8 @@ struct MakeStatement {
         case blank, comment
         case assignment(MakeAssignment)
         case rule(MakeRule)
+        /// Lines with a tab behind a condition, of the rule that was read last.
+        case recipe([MakeRecipePart])
         /// The names of files, unexpanded; one that is not there is an error unless it is optional.
         case include(String, isOptional: Bool)
         /// `export` or `unexport` of names, or of everything if there are none.
@@ -31,7 +33,7 @@ struct MakeAssignment {
     let name: String
     /// `=`, `:=`, `?=`, `+=`, `!=`, …
     let sign: String
-    let value: String
+    var value: String
     let isExported: Bool
 }
 
@@ -39,6 +41,14 @@ struct MakeAssignment {
 enum MakeRecipePart {
     case line(String)
     case condition(MakeCondition<[MakeRecipePart]>)
+}
+
+/// A line of a recipe, and the tests of the run under which it counts.
+struct MakeLine: Equatable {
+    let text: String
+    var tests: [MakeTest] = []
+
+    func under(_ outer: [MakeTest]) -> MakeLine { MakeLine(text: text, tests: outer + tests) }
 }
 
 struct MakeRule {
@@ -50,7 +60,7 @@ struct MakeRule {
     let pattern: String?
     var parts: [MakeRecipePart] = []
     /// The lines that count.
-    var recipe: [String] = []
+    var recipe: [MakeLine] = []
     /// The text of `## …` on the rule's line.
     let description: String?
     /// A variable that is set only for these targets.

@@ -5,10 +5,12 @@ struct MakeTarget {
     var needs: [String] = []
     /// The files and other targets that only have to be there before.
     var orderedAfter: [String] = []
-    var recipe: [String] = []
+    var recipe: [MakeLine] = []
     /// The part of its name that `%` of its pattern matches; nil for one that is written out.
     var stem: String?
     var assignments: [MakeAssignment] = []
+    /// The patterns that lead to it from a target that is written out.
+    var chain: Set<Int> = []
     var description: String?
     var comments: [String] = []
     var origin: Excerpt
@@ -23,6 +25,10 @@ struct MakeTarget {
         values["|"] = orderedAfter.joined(separator: " ")
         if let stem { values["*"] = stem }
         for (key, value) in values {
+            // What a symbol stands for may have slashes.
+            guard !value.words.contains(where: { MakeFunction.fileName(of: $0).contains(MakeSymbol.start) }) else {
+                continue
+            }
             values[key + "D"] = value.words.map(MakeFunction.folder).joined(separator: " ")
             values[key + "F"] = value.words.map(MakeFunction.fileName).joined(separator: " ")
         }

@@ -23,7 +23,7 @@ extension MakeVariables {
     private func value(
         of reference: String, withParams: Bool, _ automatic: [String: String], _ depth: Int
     ) -> String? {
-        if let value = automatic[reference] { return value }
+        if let value = automatic[reference] { return value.contains(MakeSymbol.start) ? nil : value }
         if let variable = variables[reference] {
             guard !variable.isComputed else { return nil }
             if withParams, isParam(reference) { return "${{ params.\(reference) }}" }
@@ -32,8 +32,23 @@ extension MakeVariables {
             }
             return literal(variable.value, withParams: withParams, automatic: automatic, depth: depth + 1)
         }
-        if let name = reference.cut(at: "\(MakeBuiltIn.inherited) ")?.after, Self.isName(name) {
-            return withParams ? "${{ env.\(name) ?? '' }}" : assumption.map { _ in "" }
+        if let name = MakeBuiltIn.name(in: reference, after: MakeBuiltIn.inherited) {
+            if fixed[name] == "" { return "" }
+            let value = MakeBuiltIn.value(of: name) ?? ""
+            return withParams ? "${{ env.\(name) ?? '\(value)' }}" : assumption.map { _ in value }
+        }
+        if let name = MakeBuiltIn.name(in: reference, after: MakeBuiltIn.inheritedBefore) {
+            if fixed[name] == "" { return "" }
+            let expression = "if((env.\(name) ?? '') != '', format('{0} ', env.\(name) ?? ''), '')"
+            return withParams ? "${{ \(expression) }}" : assumption.map { _ in "" }
+        }
+        if reference == MakeBuiltIn.comma { return "," }
+        if fixed[reference] == "" { return "" }
+        // A reference with a blank that is no function is one to a variable that nothing defines.
+        if let name = reference.cut(at: " ")?.before, !MakeFunction.names.contains(name), !reference.contains("$"),
+            name != "inherited", doubt == nil, name.allSatisfy({ $0.isLetter })
+        {
+            return ""
         }
         if let value = MakeBuiltIn.value(of: reference) {
             guard MakeBuiltIn.fromEnvironment.contains(reference), assumption == nil else {
@@ -42,7 +57,18 @@ extension MakeVariables {
             return withParams ? "${{ env.\(reference) ?? '\(value)' }}" : nil
         }
         if reference == "MAKEFILE_LIST" { return fileName }
-        if reference.hasPrefix("shell ") { return MakeBuiltIn.output(of: reference.dropFirst(6).trimmed) }
+        // The options of make that a run has no counterpart for.
+        if reference == Self.silence { return "" }
+        if reference.hasPrefix("shell ") {
+            let command = reference.dropFirst(6).trimmed
+            return MakeBuiltIn.output(of: literal(command, automatic: automatic, depth: depth + 1) ?? command)
+        }
+        if reference.hasPrefix("wildcard "), !fixedFiles.isEmpty,
+            let words = literal(String(reference.dropFirst(9)), automatic: automatic, depth: depth + 1)?.words,
+            words.allSatisfy(fixedFiles.contains)
+        {
+            return words.flatMap(folder.matches).joined(separator: " ")
+        }
         if let choice = MakeChoice(reference) { return literal(choice, withParams: withParams, automatic, depth) }
         if withParams, let patterns = patterns(of: reference, automatic, depth) {
             return "${{ join(glob(\(patterns)), ' ') }}"
@@ -52,7 +78,9 @@ extension MakeVariables {
 
     /// The flowrun expression that reads the variable of a choice; nil if its value is known here.
     func reading(of name: String) -> String? {
-        guard Self.isName(name), !VariableName.isListenedTo(name) else { return nil }
+        guard Self.isName(name) else { return nil }
+        if variables[name] != nil, place(of: name) == .shared { return "vars.\(sharedKey(name))" }
+        guard !VariableName.isListenedTo(name), fixed[name] == nil else { return nil }
         if variables[name] != nil { return isParam(name) ? "params.\(name)" : nil }
         return MakeBuiltIn.value(of: name) == nil ? "(env.\(name) ?? '')" : nil
     }
@@ -60,16 +88,17 @@ extension MakeVariables {
     private func literal(
         _ choice: MakeChoice, withParams: Bool, _ automatic: [String: String], _ depth: Int
     ) -> String? {
-        guard let value = literal(choice.value, automatic: automatic, depth: depth + 1),
-            let otherwise = literal(choice.otherwise, automatic: automatic, depth: depth + 1)
-        else { return nil }
         if let read = reading(of: choice.variable) {
+            guard let value = literal(choice.value, automatic: automatic, depth: depth + 1),
+                let otherwise = literal(choice.otherwise, automatic: automatic, depth: depth + 1)
+            else { return nil }
             if withParams { return choice.expression(reading: read, value, otherwise) }
             return assumption.map { $0 ? value : otherwise }
         }
-        if let variable = variables[choice.variable], variable.isDefault { return nil }
+        if let variable = variables[choice.variable], variable.isDefault, fixed[choice.variable] == nil { return nil }
         guard let known = literal("$(\(choice.variable))", automatic: automatic, depth: depth + 1) else { return nil }
-        return (choice.wanted.map { known.words.contains($0) } ?? !known.isBlank) ? value : otherwise
+        let isTrue = choice.wanted.map { known.words.contains($0) } ?? !known.isBlank
+        return literal(isTrue ? choice.value : choice.otherwise, automatic: automatic, depth: depth + 1)
     }
 
     /// The patterns of `$(wildcard …)` as arguments of `glob`; nil for anything else.
@@ -81,59 +110,31 @@ extension MakeVariables {
         return words.map { "'\($0)'" }.joined(separator: ", ")
     }
 
-    private func function(
-        _ reference: String, withParams: Bool, automatic: [String: String], depth: Int
-    ) -> String? {
-        func value(_ text: some StringProtocol, _ automatic: [String: String]) -> String? {
-            literal(String(text), automatic: automatic, depth: depth + 1)
-        }
-        // `$(VAR:.c=.o)`
-        if let (name, change) = reference.cut(at: ":"), let (old, new) = change.cut(at: "="),
-            name.allSatisfy({ $0.isVariableCharacter })
-        {
-            guard let words = value("$(\(name))", automatic)?.words, let old = value(old, automatic),
-                let new = value(new, automatic)
-            else { return nil }
-            let pattern = old.contains("%") ? (old, new) : ("%" + old, "%" + new)
-            return words.map { MakePattern(pattern.0).replaced($0, by: pattern.1) }.joined(separator: " ")
-        }
-        if !reference.contains(" "), reference.contains("$"), let name = value(reference, automatic),
-            !name.contains("$")
-        {
-            return literal("$(\(name))", withParams: withParams, automatic: automatic, depth: depth + 1)
-        }
-        guard let (name, rest) = reference.cut(at: " ") else { return nil }
-        let parts = MakePiece.arguments(of: rest)
-        if name == "foreach", parts.count == 3, let variable = value(parts[0].trimmed, automatic),
-            let words = value(parts[1], automatic)?.words
-        {
-            let texts = words.compactMap { word in
-                value(parts[2], automatic.merging([variable: word]) { $1 })
+    /// Expands names of files, with symbols for the values that only a run knows; nil if make alone knows a part.
+    func symbolic(_ text: String, depth: Int = 0) -> String? {
+        guard depth < Self.depthLimit, doubt == nil else { return nil }
+        var result = ""
+        for piece in MakePiece.pieces(of: text) {
+            switch piece {
+            case .text(let text): result += text
+            case .dollar: result += "$"
+            case .reference(let reference):
+                if let value = literal("$(\(reference))") {
+                    result += value
+                } else if place(of: "make_\(reference)") == .shared {
+                    result += MakeSymbol.text(of: "make_\(reference)")
+                } else if let variable = variables[reference], !variable.isComputed, !variable.isDefault,
+                    let value = symbolic(variable.value, depth: depth + 1)
+                {
+                    result += value
+                } else if place(of: reference) == .shared {
+                    result += MakeSymbol.text(of: reference)
+                } else {
+                    return nil
+                }
             }
-            return texts.count == words.count ? texts.joined(separator: " ") : nil
         }
-        if name == "call", let called = call(parts, { value($0, automatic) }) {
-            return literal(called.text, automatic: automatic.merging(called.arguments) { $1 }, depth: depth + 1)
-        }
-        let arguments = parts.compactMap { value($0, automatic) }
-        guard arguments.count == parts.count else { return nil }
-        return MakeFunction.value(of: name, arguments)
-    }
-
-    /// The text of a function that the file defines, and its `$(1)`, `$(2)`, …; nil if one of them is not known.
-    private func call(
-        _ parts: [String], _ value: (String) -> String?
-    ) -> (text: String, arguments: [String: String])? {
-        guard let name = value(parts[0].trimmed), let variable = variables[name], !variable.isComputed else {
-            return nil
-        }
-        var arguments = ["0": name]
-        for number in 1...9 { arguments[String(number)] = "" }
-        for (index, part) in parts.dropFirst().enumerated() {
-            guard let text = value(part) else { return nil }
-            arguments[String(index + 1)] = text
-        }
-        return (variable.value, arguments)
+        return result
     }
 
     // MARK: - Scripts
@@ -160,6 +161,7 @@ extension MakeVariables {
         guard let text, text.contains("\n") else { return [(line, automatic)] }
         var lines: [String] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            let line = line.hasPrefix("\t") ? String(line.dropFirst()) : line
             if let last = lines.last, last.hasSuffix("\\") {
                 lines[lines.count - 1] = "\(last)\n\(line)"
             } else {
@@ -169,6 +171,18 @@ extension MakeVariables {
         // The marks before the variable hold for all of its lines.
         let marks = String(line.trimmed.prefix { "@-+".contains($0) })
         return lines.map { (marks + $0, arguments) }
+    }
+
+    /// A line whose marks `@`, `-` and `+` stand in it, and not in the variables at its beginning.
+    func withMarks(_ line: String, _ automatic: [String: String]) -> String {
+        let marks = line.prefix { "@-+ \t".contains($0) }
+        let rest = String(line.dropFirst(marks.count))
+        guard case .reference(let reference)? = MakePiece.pieces(of: rest).first,
+            let value = literal("$(\(reference))", automatic: automatic),
+            value.isEmpty || "@-+".contains(value.first ?? "x")
+        else { return line }
+        let tail = MakePiece.text(of: MakePiece.pieces(of: rest).dropFirst())
+        return withMarks(marks + value.replacing("$", with: "$$") + tail, automatic)
     }
 
     private func append(
@@ -193,12 +207,20 @@ extension MakeVariables {
     private func append(
         reference: String, to script: inout ShellText, _ automatic: [String: String], depth: Int, isBeforeSlash: Bool
     ) throws(MakeProblem) {
-        if let value = automatic[reference] { return script.append(value) }
+        if let value = automatic[reference] {
+            for (text, name) in MakeSymbol.parts(of: value) {
+                script.append(text)
+                if let name { script.append(variable: sharedKey(name)) }
+            }
+            return
+        }
         if let variable = variables[reference] {
             return try append(variable, reference, to: &script, automatic, depth: depth)
         }
         if reference.hasPrefix("shell ") {
             let command = reference.dropFirst(6).trimmed
+            // make reads it before the line begins, in the folder of the makefile.
+            guard !script.changesFolder else { throw MakeProblem("the line reads `\(command)` in another folder") }
             return script.append(output: try output(of: command, automatic, isOneLine: script.isInQuotes))
         }
         // The shell expands the patterns in place of the reference.
@@ -217,11 +239,26 @@ extension MakeVariables {
             let otherwise = literal(choice.otherwise, automatic: automatic), ShellWords.arePlain(otherwise)
         {
             if doubt != nil, variables[choice.variable] == nil { throw MakeProblem(doubt ?? "") }
-            let shell = choice.shell(value, otherwise)
+            let name = variables[choice.variable] != nil && place(of: choice.variable) == .shared
+            let shell = choice.shell(name ? sharedKey(choice.variable) : choice.variable, value, otherwise)
             return shell.isExpansion ? script.append(expansion: shell.text) : script.append(output: shell.text)
         }
+        if let choice = MakeChoice(reference), reading(of: choice.variable) != nil,
+            [choice.value, choice.otherwise].allSatisfy({ isPlain($0, automatic) })
+        {
+            if doubt != nil, variables[choice.variable] == nil { throw MakeProblem(doubt ?? "") }
+            return script.append(output: try self.script(of: choice, automatic))
+        }
         if reference == "CURDIR" || reference == "PWD" { return script.append(variable: "CURDIR") }
-        if let name = reference.cut(at: "\(MakeBuiltIn.inherited) ")?.after { return script.append(variable: name) }
+        if let name = MakeBuiltIn.name(in: reference, after: MakeBuiltIn.inherited) {
+            if fixed[name] == "" { return }
+            guard let value = MakeBuiltIn.value(of: name), !value.isEmpty else { return script.append(variable: name) }
+            return script.append(expansion: "\(name):-\(value)")
+        }
+        if let name = MakeBuiltIn.name(in: reference, after: MakeBuiltIn.inheritedBefore) {
+            if fixed[name] == "" { return }
+            return script.append(expansion: "\(name):+$\(name) ")
+        }
         if let value = MakeBuiltIn.value(of: reference) {
             guard MakeBuiltIn.fromEnvironment.contains(reference) else {
                 return try append(value, to: &script, automatic, depth: depth + 1)
@@ -235,6 +272,26 @@ extension MakeVariables {
             !called.text.contains("\n")
         {
             return try append(called.text, to: &script, automatic.merging(called.arguments) { $1 }, depth: depth + 1)
+        }
+        if let (name, rest) = reference.cut(at: " "), name == "if", case let parts = MakePiece.arguments(of: rest),
+            2...3 ~= parts.count, let condition = literal(parts[0].trimmed, automatic: automatic)
+        {
+            let text = condition.isEmpty ? (parts.count == 3 ? parts[2] : "") : parts[1]
+            return try append(text.trimmed, to: &script, automatic, depth: depth + 1)
+        }
+        if let (name, rest) = reference.cut(at: " "), name == "foreach" {
+            let parts = rest.split(separator: ",", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+            if parts.count == 3, let words = literal(parts[1], automatic: automatic)?.words {
+                for (index, word) in words.enumerated() {
+                    if index > 0 { script.append(" ") }
+                    let inner = automatic.merging([parts[0].trimmed: word]) { $1 }
+                    try append(parts[2], to: &script, inner, depth: depth + 1)
+                }
+                return
+            }
+        }
+        if isPlain("$(\(reference))", automatic), let text = try self.script(ofFunction: reference, automatic) {
+            return script.append(output: text)
         }
         try append(undefined: reference, to: &script, isBeforeSlash: isBeforeSlash)
     }
@@ -253,12 +310,17 @@ extension MakeVariables {
                 throw MakeProblem("in the place of `$(\(name))` a shell does not read a variable like its value")
             }
             script.append(variable: name, value: known)
-        case .shared: script.append(variable: Self.shellName(name))
+        case .shared: script.append(variable: sharedKey(name))
         case .inline:
             guard !variable.isImmediate || !variable.value.contains("$(shell ") || known != nil else {
                 throw MakeProblem("make computes `\(name)` once, before all steps")
             }
             if variable.value.contains("\n") { throw MakeProblem("`\(name)` has several lines") }
+            if variable.isDefault, known == nil, Self.isName(name), isPlain(variable.value, automatic) {
+                let value = try quoted(variable.value, automatic)
+                return script.append(
+                    output: "if [ -n \"${\(name)+x}\" ]; then printf %s \"$\(name)\"; else printf %s \(value); fi")
+            }
             try append(variable.value, to: &script, automatic, depth: depth + 1)
         }
     }
@@ -292,7 +354,7 @@ extension MakeVariables {
     }
 
     /// Returns a text as one word of a script.
-    func quoted(_ text: String) throws(MakeProblem) -> String {
+    func quoted(_ text: String, _ automatic: [String: String] = [:]) throws(MakeProblem) -> String {
         var script = ShellText()
         script.append("\"")
         for piece in MakePiece.pieces(of: text) {
@@ -302,7 +364,8 @@ extension MakeVariables {
                     script.append("\"\\$`".contains(character) ? "\\\(character)" : "\(character)")
                 }
             case .dollar: script.append("\\$")
-            case .reference(let name): try append(reference: name, to: &script, [:], depth: 0, isBeforeSlash: false)
+            case .reference(let name):
+                try append(reference: name, to: &script, automatic, depth: 0, isBeforeSlash: false)
             }
         }
         script.append("\"")

@@ -2,7 +2,7 @@ internal import Workflow
 
 /// The variables of a makefile, as they are at one place of it.
 struct MakeVariables {
-    struct Variable {
+    struct Variable: Equatable {
         /// As the file spells it, including what `+=` adds.
         var value: String
         /// True if a value from the environment or the command line takes precedence.
@@ -13,6 +13,8 @@ struct MakeVariables {
         var isExported: Bool?
         /// True if the value is computed once, where it is written, and not at every read.
         var isImmediate = false
+        /// True if it stands for one of two values, between which a run chooses.
+        var isMerged = false
     }
 
     enum Place {
@@ -31,6 +33,19 @@ struct MakeVariables {
     var doubt: String?
     /// The names that other variables read, those in targets and needs, and those that programs may find.
     var uses = Uses()
+    /// Values that a run might be given otherwise, but that are read here: any other one is refused.
+    var fixed: [String: String] = [:]
+    /// The patterns of files that stand for the files that are there now.
+    var fixedFiles: Set<String> = []
+    /// The variables in names of files that only a run knows, and the texts that they had there.
+    var symbols: [String: String] = [:]
+    /// True if a condition asks for `make -s`.
+    var readsSilence = false
+    static let silence = "findstring $(MAKEFLAGS),s"
+    /// The variables of make that must not be empty in the environment.
+    var filled: Set<String> = []
+    /// The beginning of the names of variables that hold what conditions compare.
+    static let testPrefix = "make_test"
     let folder: ForeignFolder
     let fileName: String
     var assumption: Bool?
@@ -56,6 +71,12 @@ struct MakeVariables {
         var new = old ?? Variable(value: "", isDefault: false)
         if assignment.isExported { new.isExported = true }
         defer { variables[name] = new }
+        // What was computed from it before had no value of the environment either.
+        if old == nil, MakeBuiltIn.value(of: name) == nil, Self.isName(name), fixed[name] == nil,
+            variables.contains(where: { $0.key != name && $0.value.isImmediate && reads(name, in: $0.value.value) })
+        {
+            fixed[name] = ""
+        }
         switch assignment.sign {
         case "?=":
             guard old == nil else { return }
@@ -70,21 +91,41 @@ struct MakeVariables {
             let value =
                 old?.isImmediate == true
                 ? Self.replacing(name, in: assignment.value, by: old?.value ?? "") : assignment.value
-            keep(name, as: old?.value ?? MakeBuiltIn.defined[name] ?? "")
-            let before = old?.value ?? MakeBuiltIn.defined[name] ?? "$(\(MakeBuiltIn.inherited) \(name))"
-            new.value = [before, value].filter { !$0.isEmpty }.joined(separator: " ")
+            keep(name, as: old?.value ?? before(name))
+            if let before = old?.value ?? (MakeBuiltIn.defined[name] == nil ? nil : MakeBuiltIn.before(name)) {
+                new.value = [before, value].filter { !$0.isEmpty }.joined(separator: " ")
+            } else {
+                new.value = "$(\(MakeBuiltIn.inheritedBefore) \(name))\(value)"
+            }
         default:
             let isImmediate = assignment.sign.hasPrefix(":") || assignment.sign == "!="
-            keep(name, as: old?.value ?? MakeBuiltIn.defined[name] ?? "")
+            let kept = stored(old, name, assignment)
+            keep(name, as: kept ?? old?.value ?? before(name))
             new.isImmediate = isImmediate
+            new.isMerged = false
             new.isDefault = false
             new.isComputed = false
             new.value = assignment.sign == "!=" ? "$(shell \(assignment.value))" : assignment.value
             if isImmediate {
-                let before = old?.value ?? MakeBuiltIn.defined[name] ?? "$(\(MakeBuiltIn.inherited) \(name))"
-                new.value = Self.replacing(name, in: new.value, by: before)
+                new.value = Self.replacing(name, in: new.value, by: kept ?? old?.value ?? MakeBuiltIn.before(name))
             }
         }
+    }
+
+    private func before(_ name: String) -> String { fixed[name] == "" ? "" : MakeBuiltIn.before(name) }
+
+    /// Gives the output of a command a name of its own before another value replaces it, so that the command runs once.
+    /// Returns the reference to it; nil if nothing reads the value so far.
+    private mutating func stored(_ old: Variable?, _ name: String, _ assignment: MakeAssignment) -> String? {
+        guard let old, old.isImmediate, old.value.contains("$(shell "), Self.isName(name) else { return nil }
+        let isRead =
+            MakePiece.names(in: assignment.value).contains(name)
+            || variables.contains { $0.key != name && $0.value.isImmediate && reads(name, in: $0.value.value) }
+        guard isRead else { return nil }
+        var number = 1
+        while variables["make_\(name)\(number)"] != nil { number += 1 }
+        variables["make_\(name)\(number)"] = Variable(value: old.value, isDefault: false, isImmediate: true)
+        return "$(make_\(name)\(number))"
     }
 
     /// Writes the value that a variable has so far into those that were computed from it once.
@@ -146,8 +187,15 @@ struct MakeVariables {
     mutating func settle() {
         uses.byVariables = Set(variables.values.flatMap { MakePiece.names(in: $0.value) })
         places = [:]
-        let all = variables.keys.map { ($0, newPlace(of: $0)) }
-        places = Dictionary(uniqueKeysWithValues: all)
+        var seen: Set<String> = []
+        for name in variables.keys.sorted() { settle(name, &seen) }
+    }
+
+    /// Determines the place of a variable behind those of the variables that it reads.
+    private mutating func settle(_ name: String, _ seen: inout Set<String>) {
+        guard let variable = variables[name], seen.insert(name).inserted else { return }
+        for other in MakePiece.names(in: variable.value) { settle(other, &seen) }
+        places[name] = newPlace(of: name)
     }
 
     func place(of name: String) -> Place { places[name] ?? .inline }
@@ -157,11 +205,10 @@ struct MakeVariables {
     private func newPlace(of name: String) -> Place {
         guard let variable = variables[name], !variable.isComputed else { return .inline }
         let isExported = isExported(name)
-        // A program would find it in its environment, where make does not put it.
-        let isSeen =
-            !isExported && (VariableName.isListenedTo(name) || uses.byShells.contains(name) || uses.callsOthers)
-        if variable.isImmediate, value(ofShared: name) != nil { return isSeen ? .inline : .shared }
-        guard Self.isName(name), variable.isExported != false, !(isSeen && !isParam(name)) else { return .inline }
+        if let place = placeOfShared(name, variable) { return place }
+        guard Self.isName(name), variable.isExported != false, !(isSeen(name) && !isParam(name)) else {
+            return .inline
+        }
         if isParam(name) { return .param }
         guard let value = literal(variable.value) else { return placeOfTemplate(name, variable) }
         // As a variable, a value with characters of the shell would mean something else than in the script.
@@ -171,12 +218,31 @@ struct MakeVariables {
         return .env
     }
 
+    /// True if a program would find the variable in its environment, where make does not put it.
+    private func isSeen(_ name: String) -> Bool {
+        !isExported(name)
+            && (Self.isListenedTo(name) || uses.byShells.contains(name) || uses.callsOthers)
+    }
+
+    /// True for a name that a program may look for, or the makefile of another folder.
+    private static func isListenedTo(_ name: String) -> Bool {
+        VariableName.isListenedTo(name) || MakeBuiltIn.value(of: name) != nil
+    }
+
+    /// The place of a value that is computed once; nil for any other one.
+    private func placeOfShared(_ name: String, _ variable: Variable) -> Place? {
+        guard variable.isImmediate, value(ofShared: name) != nil else { return nil }
+        // A shell does not read quotes in a variable as it reads them in the script.
+        return name.hasPrefix(Self.testPrefix) || isPlain(variable.value, [:]) ? .shared : nil
+    }
+
     /// True for a variable that a caller may set and that has a plain value of its own, not made from others' that a
     /// caller may set.
     func isParam(_ name: String) -> Bool {
-        guard let variable = variables[name], !variable.isComputed, Self.isName(name),
+        guard let variable = variables[name], !variable.isComputed, Self.isName(name), fixed[name] == nil,
             !VariableName.isListenedTo(name), !uses.inHeads.contains(name), variable.isExported != false,
-            variable.isDefault || uses.byVariables.contains(name) && !variable.isImmediate,
+            variable.isDefault
+                || uses.byVariables.contains(name) && !variable.isImmediate && !Self.isListenedTo(name),
             variable.isDefault || !uses.byShells.contains(name) && !uses.callsOthers || isExported(name)
         else { return false }
         // Expands nothing that may lead back to itself.
@@ -200,27 +266,47 @@ struct MakeVariables {
 
     /// The entry of a variable in `vars`, whose value is computed once; nil if it cannot be one.
     func value(ofShared name: String) -> YAMLValue? {
-        guard let variable = variables[name], !variable.isComputed, Self.isName(Self.shellName(name)),
-            !VariableName.isListenedTo(name)
-        else { return nil }
-        if variable.value.contains("$(wildcard "), let template = template(of: name) { return .text(template) }
-        guard variable.value.contains("$(shell "), let script = try? script(ofShared: variable.value) else {
+        guard let variable = variables[name], !variable.isComputed, Self.isName(Self.shellName(name)) else {
             return nil
         }
+        if variable.isImmediate, variable.value.contains("$(wildcard "), !variable.isDefault,
+            let template = template(of: name)
+        {
+            return .text(template)
+        }
+        guard variable.isImmediate, literal(variable.value) == nil,
+            isRunning(variable.value), let script = try? script(ofShared: variable.value)
+        else { return nil }
         guard script.contains("\n") else { return .inline([YAMLEntry("run", .text(script))]) }
         return .mapping([YAMLEntry("run", .script(script))])
     }
 
+    /// True if a text reads the output of a command, or a value that is computed from one.
+    private func isRunning(_ text: String) -> Bool {
+        text.contains("$(shell ")
+            || names(readIn: text).contains {
+                variables[$0].map { $0.value.contains("$(shell ") || $0.isMerged } ?? false
+            }
+            || text.contains("$(") && names(readIn: text).allSatisfy { variables[$0] == nil }
+    }
+
+    /// The key of a variable in `vars`: another name where a program would find it in its environment.
+    func sharedKey(_ name: String) -> String {
+        let key = Self.shellName(name)
+        guard !key.hasPrefix("make_"), isSeen(name) || Self.isListenedTo(name) else { return key }
+        return "make_\(key)"
+    }
+
     private func script(ofShared text: String) throws(MakeProblem) -> String {
         let pieces = MakePiece.pieces(of: text)
-        if pieces.count == 1, case .reference(let reference)? = pieces.first, reference.hasPrefix("shell ") {
-            return try output(of: String(reference.dropFirst(6)), [:], isOneLine: true)
-        }
-        if pieces.count == 1, case .reference(let reference)? = pieces.first, let choice = MakeChoice(reference) {
-            let test = try quoted("$(\(choice.variable))")
-            let condition = choice.wanted.map { "[ \(test) = \(shellWord($0)) ]" } ?? "[ -n \(test) ]"
-            let (value, otherwise) = (try script(ofShared: choice.value), try script(ofShared: choice.otherwise))
-            return "if \(condition); then\n\(value)\nelse\n\(otherwise)\nfi"
+        if pieces.count == 1, case .reference(let reference)? = pieces.first {
+            if reference.hasPrefix("shell ") {
+                return try output(of: String(reference.dropFirst(6)), [:], isOneLine: true)
+            }
+            if let choice = MakeChoice(reference), reading(of: choice.variable) != nil {
+                return try script(of: choice, [:])
+            }
+            if let script = try script(ofFunction: reference, [:]) { return script }
         }
         return "printf %s \(try quoted(text))"
     }
@@ -232,8 +318,31 @@ struct MakeVariables {
         !name.isEmpty && name.allSatisfy(\.isVariableCharacter) && name.first?.isNumber == false
     }
 
+    /// True for a pattern that `glob` reads like make.
+    static func isFilePattern(_ text: String) -> Bool {
+        let isPlain = text.allSatisfy { $0.isVariableCharacter || "-./*".contains($0) }
+        return isPlain && !text.contains("**") && !text.hasPrefix("./") && !text.hasPrefix("/") && !text.contains("..")
+            && !text.hasSuffix("/")
+    }
+
+    /// The condition under which fixed patterns have the files that they have now.
+    var filesAreThose: String? {
+        guard !fixedFiles.isEmpty else { return nil }
+        return fixedFiles.sorted().map { pattern in
+            let files = folder.matches(pattern)
+            guard pattern.contains("*") else { return files.isEmpty ? "!exists('\(pattern)')" : "exists('\(pattern)')" }
+            return "join(glob('\(pattern)', '\(pattern)/'), ' ') == '\(files.joined(separator: " "))'"
+        }.joined(separator: " && ")
+    }
+
+    /// True for a name that make gives a meaning.
+    static func isMakes(_ name: String) -> Bool {
+        name.hasPrefix("MAKE") || ["CURDIR", "PWD", "SHELL", "SUFFIXES", "MFLAGS"].contains(name)
+    }
+
     /// True if a run may be given another value than the file's, although no parameter is made of it.
     func isFixed(_ name: String) -> Bool {
+        if fixed[name] != nil { return true }
         guard let variable = variables[name], variable.isDefault, Self.isName(name) else { return false }
         return place(of: name) == .inline && !variable.isComputed && literal(variable.value) != nil
     }
@@ -243,56 +352,4 @@ struct MakeVariables {
 struct MakeProblem: Error {
     let reason: String
     init(_ reason: String) { self.reason = reason }
-}
-
-/// The definitions that make has without a file.
-enum MakeBuiltIn {
-    /// A function of ours: the value of a variable of the environment.
-    static let inherited = "inherited environment"
-
-    /// The variables that make defines, so that `?=` leaves them.
-    static let defined = [
-        "CC": "cc", "CXX": "g++", "AR": "ar", "LD": "ld", "AS": "as", "CPP": "$(CC) -E", "FC": "f77", "RM": "rm -f",
-        "ARFLAGS": "rv", "LEX": "lex", "YACC": "yacc", "LINT": "lint", "MAKEINFO": "makeinfo", "TEX": "tex",
-        "TEXI2DVI": "texi2dvi", "WEAVE": "weave", "TANGLE": "tangle", "PC": "pc", "M2C": "m2c", "CO": "co",
-        "GET": "get", "MAKE": "make",
-    ]
-    static let others = [
-        "CFLAGS": "", "CXXFLAGS": "", "CPPFLAGS": "", "LDFLAGS": "", "LDLIBS": "", "LOADLIBES": "", "TARGET_ARCH": "",
-        "ASFLAGS": "", "TARGET_MACH": "", "SHELL": "sh", "OS": "",
-    ]
-    /// Those that the environment may give other values.
-    static let fromEnvironment: Set<String> = [
-        "CC", "CXX", "AR", "LD", "AS", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "LEX", "YACC", "FC",
-        "LOADLIBES", "ASFLAGS",
-    ]
-
-    static func value(of name: String) -> String? { defined[name] ?? others[name] }
-
-    /// The output of a command that is the same wherever flowrun runs.
-    static func output(of command: String) -> String? {
-        let plain = command.replacing("2>/dev/null", with: "").replacing("|| echo Unknown", with: "")
-            .replacing("|| echo not", with: "").trimmed
-        return ["uname", "uname -s", "sh -c 'uname'", "sh -c 'uname -s'"].contains(plain) ? "Linux" : nil
-    }
-
-    /// True for a command that prints one line.
-    static func printsOneLine(_ command: String) -> Bool {
-        let words = command.words
-        guard let first = words.first, !command.contains("\n") else { return false }
-        if first == "git", words.count > 1 {
-            return ["describe", "rev-parse", "branch", "config", "symbolic-ref"].contains(words[1])
-                || words.contains("-1") || words.contains("-n1") || words.contains("--count")
-        }
-        if words.suffix(2) == ["wc", "-l"] || command.contains("head -1") || command.contains("head -n1")
-            || command.contains("head -n 1") || command.contains("tail -1")
-        {
-            return true
-        }
-        return [
-            "date", "whoami", "hostname", "uname", "pwd", "nproc", "id", "which", "basename", "dirname", "realpath",
-            "readlink", "mktemp", "arch", "tput", "pkg-config", "command",
-        ].contains(first)
-            || first == "echo" && !command.contains("|") && !command.contains("$(")
-    }
 }

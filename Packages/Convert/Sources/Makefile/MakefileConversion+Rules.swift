@@ -1,7 +1,12 @@
 // The targets, and what they need.
 extension MakefileConversion {
     mutating func add(_ rule: MakeRule, _ statement: MakeStatement) {
-        guard let names = variables.literal(rule.targets)?.words, !names.isEmpty else {
+        let known = variables.literal(rule.targets)?.words
+        if known == [] {
+            draft.tail += statement.origin.comments("a rule for no target")
+            return
+        }
+        guard let names = known else {
             // It may be any target, also the first one.
             var target = MakeTarget(name: rule.targets, origin: statement.origin)
             target.comments = statement.comment
@@ -10,7 +15,7 @@ extension MakefileConversion {
             return targets.append(target)
         }
         if names.count == 1, names[0].first == ".", !names[0].contains("%"), !names[0].contains("/") {
-            if names[0].dropFirst().allSatisfy({ $0.isUppercase || $0 == "_" }) {
+            if Self.special.contains(names[0]) {
                 return addSpecial(names[0], rule, statement)
             }
             if addSuffixRule(names[0], rule, statement) { return }
@@ -19,6 +24,10 @@ extension MakefileConversion {
         let orderedAfter = variables.literal(rule.orderedAfter)?.words
         if rule.pattern == nil, names.contains(where: { $0.contains("%") }) {
             for name in names {
+                if let assignment = rule.assignment, statement.doubt == nil {
+                    ofPatterns.append((MakePattern(name), assignment))
+                    continue
+                }
                 var pattern = MakePatternRule(
                     target: MakePattern(name), needs: needs ?? [], orderedAfter: orderedAfter ?? [], rule: rule,
                     origin: statement.origin)
@@ -49,7 +58,7 @@ extension MakefileConversion {
             if rule.isGrouped, names.count > 1 {
                 if index > 0 {
                     (ownNeeds, ownRule.recipe) = ([names[0]], [])
-                } else if rule.recipe.contains(where: { MakePiece.names(in: $0).contains("@") }) {
+                } else if rule.recipe.contains(where: { MakePiece.names(in: $0.text).contains("@") }) {
                     ownRule.problem = "only make knows which of its targets it makes"
                 }
             }
@@ -60,10 +69,25 @@ extension MakefileConversion {
         }
     }
 
+    private static let special: Set<String> = [
+        ".PHONY", ".NOTPARALLEL", ".ONESHELL", ".POSIX", ".IGNORE", ".EXPORT_ALL_VARIABLES", ".SUFFIXES", ".SILENT",
+        ".DELETE_ON_ERROR", ".PRECIOUS", ".SECONDARY", ".INTERMEDIATE", ".LOW_RESOLUTION_TIME", ".NOTINTERMEDIATE",
+        ".DEFAULT", ".SECONDEXPANSION", ".WAIT",
+    ]
+
     /// Handles a target that has a special meaning to make.
     private mutating func addSpecial(_ name: String, _ rule: MakeRule, _ statement: MakeStatement) {
-        let words = variables.literal(rule.needs)?.words
-        if statement.doubt != nil || words == nil || !rule.recipe.isEmpty {
+        var words = variables.literal(rule.needs)?.words
+        if name == ".PHONY", words == nil {
+            // Names that only make knows have rules of their own, which are marked.
+            let parts = MakePiece.words(of: rule.needs).map { (text: $0, words: variables.literal($0)?.words) }
+            if parts.allSatisfy({ $0.words != nil || unknownTargets.contains($0.text) }) {
+                words = parts.flatMap { $0.words ?? [] }
+            }
+        }
+        if name == ".PHONY", !rule.recipe.isEmpty { notes += statement.origin.comments("a recipe that never runs") }
+        let isRepeated = name == ".ONESHELL" && isOneShell
+        if statement.doubt != nil && !isRepeated || words == nil || !rule.recipe.isEmpty && name != ".PHONY" {
             // Without it, every target would be another one.
             problem = problem ?? "`\(name)` was not understood"
             notes += statement.origin.comments("not converted")
@@ -118,13 +142,17 @@ extension MakefileConversion {
         while row < targets.count, targets.count < Self.targetLimit {
             if targets[row].recipe.isEmpty, !phony.contains(targets[row].name) { fillIn(row) }
             for need in targets[row].needs + targets[row].orderedAfter where rows[need] == nil {
-                guard patterns.contains(where: { $0.target.stem(of: need) != nil }) || hasImplicitRule(need) else {
-                    continue
-                }
+                guard mayMake(need, targets[row].chain) || hasImplicitRule(need) else { continue }
                 rows[need] = targets.count
-                targets.append(MakeTarget(name: need, origin: targets[row].origin))
+                var target = MakeTarget(name: need, origin: targets[row].origin)
+                target.chain = targets[row].chain
+                targets.append(target)
             }
             row += 1
+        }
+        for row in targets.indices {
+            targets[row].needs = targets[row].needs.map(resolved)
+            targets[row].orderedAfter = targets[row].orderedAfter.map(resolved)
         }
         // A target without a recipe that needs only files is no step.
         let isStep = targets.map { target in
@@ -132,6 +160,7 @@ extension MakefileConversion {
                 || target.needs.contains { rows[$0] != nil } || target.name == targets.first?.name
         }
         for (row, target) in targets.enumerated() where !isStep[row] {
+            withoutStep.insert(target.name)
             draft.tail += target.comments + target.origin.comments("nothing to run")
         }
         targets = zip(targets, isStep).filter(\.1).map(\.0)
@@ -139,11 +168,27 @@ extension MakefileConversion {
         rows = Dictionary(targets.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
+    /// The path at which make finds a file that has no rule, by `vpath`.
+    private func resolved(_ name: String) -> String {
+        guard rows[name] == nil, folder.isKnown, !name.hasPrefix("/"), !folder.exists(name) else { return name }
+        let folders = searches.filter { $0.pattern.stem(of: name) != nil }.flatMap(\.folders)
+        return folders.map { "\($0)/\(name)" }.first(where: folder.exists) ?? name
+    }
+
     private mutating func fillIn(_ row: Int) {
         let name = targets[row].name
+        if name.contains(MakeSymbol.start) {
+            targets[row].problem = targets[row].problem ?? "only make knows which pattern fits"
+            return
+        }
         // make takes the rule with the shortest stem, and only one whose sources it can have.
-        let fitting = patterns.filter { $0.target.stem(of: name) != nil && !$0.rule.recipe.isEmpty }
-        guard let rule = choose(fitting, for: name), let stem = rule.target.stem(of: name) else {
+        let chain = targets[row].chain
+        let fitting = patterns.indices.filter { row in
+            patterns[row].target.stem(of: name) != nil && !patterns[row].rule.recipe.isEmpty && !chain.contains(row)
+        }
+        let index = choose(fitting, for: name, chain)
+        if let index { targets[row].chain.insert(index) }
+        guard let rule = index.map({ patterns[$0] }), let stem = rule.target.stem(of: name) else {
             return fillInImplicit(row)
         }
         func filled(_ names: [String]) -> [String] {
@@ -159,21 +204,35 @@ extension MakefileConversion {
         targets[row].origin = targets[row].needs.count > rule.needs.count ? targets[row].origin : rule.origin
     }
 
-    private func choose(_ rules: [MakePatternRule], for name: String) -> MakePatternRule? {
-        func isPossible(_ rule: MakePatternRule) -> Bool {
-            guard folder.isKnown, let stem = rule.target.stem(of: name) else { return true }
-            return rule.needs.allSatisfy { need in
-                let need = need.cut(at: "%").map { $0.before + stem + $0.after } ?? need
-                return rows[need] != nil || folder.exists(need) || patterns.contains { $0.target.stem(of: need) != nil }
-            }
-        }
-        let possible = rules.filter(isPossible)
-        let length: (MakePatternRule) -> Int = { $0.target.stem(of: name)?.count ?? .max }
+    private func choose(_ rules: [Int], for name: String, _ chain: Set<Int>) -> Int? {
+        let possible = rules.filter { !folder.isKnown || canUse($0, for: name, chain) }
+        let length: (Int) -> Int = { patterns[$0].target.stem(of: name)?.count ?? .max }
         // Without knowing the files, the last one of those that fit equally well.
-        let candidates = possible.isEmpty ? rules : possible
+        let candidates = possible.isEmpty ? rules.filter { patterns[$0].target.length > 0 } : possible
         guard let shortest = candidates.map(length).min() else { return nil }
         let best = candidates.filter { length($0) == shortest }
         return folder.isKnown ? best.first : best.last
+    }
+
+    /// True if a pattern may make a file. make uses each once in a chain.
+    func mayMake(_ name: String, _ chain: Set<Int>) -> Bool {
+        if folder.isKnown, folder.exists(name), patterns.contains(where: { $0.target.length == 0 }) {
+            return patterns.indices.contains { canUse($0, for: name, chain) }
+        }
+        return patterns.indices.contains { row in
+            !chain.contains(row) && patterns[row].target.stem(of: name) != nil
+                && (patterns[row].target.length > 0 || canUse(row, for: name, chain))
+        }
+    }
+
+    private func canUse(_ row: Int, for name: String, _ chain: Set<Int>) -> Bool {
+        guard !chain.contains(row), let stem = patterns[row].target.stem(of: name) else { return false }
+        return patterns[row].needs.allSatisfy { need in
+            let need = need.cut(at: "%").map { $0.before + stem + $0.after } ?? need
+            return rows[need] != nil || folder.exists(resolved(need))
+                || chain.count < 3
+                    && patterns.indices.contains { canUse($0, for: need, chain.union([row])) }
+        }
     }
 
     // MARK: - The rules of make
@@ -192,21 +251,35 @@ extension MakefileConversion {
     private mutating func fillInImplicit(_ row: Int) {
         guard let (source, recipe) = implicitSource(of: targets[row].name) else { return }
         targets[row].needs = [source] + targets[row].needs.filter { $0 != source }
-        targets[row].recipe = [recipe]
+        targets[row].recipe = [MakeLine(text: recipe)]
         targets[row].comments.append("by a rule that make has without the makefile")
         if recipe.contains("\n") { targets[row].problem = "make has a rule of its own for it" }
     }
 
+    /// True for the absolute path of a file that is there.
+    private func isMadeAbsolute(_ need: String) -> Bool {
+        guard let name = MakeSymbol.variables(in: need).first, need == MakeSymbol.text(of: name),
+            case .reference(let reference)? = MakePiece.pieces(of: variables.variables[name]?.value ?? "").first,
+            reference.hasPrefix("realpath "), let file = variables.literal(String(reference.dropFirst(9)))?.trimmed
+        else { return false }
+        return folder.exists(file)
+    }
+
     /// The reason why make could not make what a target needs; nil if it is there or nothing is known about files.
     func missing(_ target: MakeTarget) -> String? {
-        for need in target.needs + target.orderedAfter where rows[need] == nil && !phony.contains(need) {
+        for need in target.needs + target.orderedAfter
+        where rows[need] == nil && !phony.contains(need) && !withoutStep.contains(need) {
             if need.contains(where: { "*?[".contains($0) }) {
                 guard !folder.isKnown || !folder.matches(need).isEmpty else { return "no file matches `\(need)` yet" }
                 continue
             }
             if folder.isKnown {
+                if isMadeAbsolute(need) { continue }
                 guard !folder.exists(need) else { continue }
-                return variables.doubt ?? "there is no rule for `\(need)`, and no such file"
+                if searches.contains(where: { $0.pattern.stem(of: need) != nil }) {
+                    return "make looks for `\(need)` in other folders, by `vpath`"
+                }
+                return variables.doubt ?? "there is no rule for `\(MakeSymbol.shown(need))`, and no such file"
             }
             if !hasOwnRulesOnly, MakeImplicitRule.mayMake(need), need.hasSuffix(".o") {
                 return "make may have a rule of its own for `\(need)`"

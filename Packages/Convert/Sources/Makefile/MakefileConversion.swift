@@ -1,3 +1,5 @@
+internal import Workflow
+
 /// Converts a makefile: each target becomes a step.
 struct MakefileConversion {
     private let fileName: String
@@ -26,10 +28,18 @@ struct MakefileConversion {
     static let targetLimit = 5000
     /// The targets that any rule names.
     private(set) var evaluationTargets: Set<String> = []
+    /// The texts of targets that only make knows.
+    private(set) var unknownTargets: Set<String> = []
     /// True if make uses none of its own rules.
     var hasOwnRulesOnly = false
     /// The reason why no step can be trusted; nil if there is none.
     var problem: String?
+    /// The targets with rules that have nothing to run.
+    var withoutStep: Set<String> = []
+    /// The values of variables for the targets that match a pattern.
+    var ofPatterns: [(pattern: MakePattern, assignment: MakeAssignment)] = []
+    /// The names that make looks for in other folders, and these.
+    var searches: [(pattern: MakePattern, folders: [String])] = []
     /// The computed variables of the environment, as commands at the start of each script.
     var exports: [ShellCommand] = []
 
@@ -45,14 +55,26 @@ struct MakefileConversion {
         evaluation = MakeEvaluation(source, folder: folder)
         variables = evaluation.variables
         (notes, problem) = (evaluation.notes, evaluation.problem)
+        for line in evaluation.searches {
+            guard let words = variables.literal(line)?.words, words.count > 2 else {
+                problem = problem ?? "make looks for files in other folders, by `vpath`"
+                continue
+            }
+            let folders = words.dropFirst(2).flatMap { $0.split(separator: ":").map(String.init) }
+            searches.append((MakePattern(words[1]), folders))
+        }
     }
 
     private mutating func convert() {
         for case .rule(let rule) in evaluation.statements.map(\.content) {
             evaluationTargets.formUnion(variables.literal(rule.targets)?.words ?? [])
+            if variables.literal(rule.targets) == nil { unknownTargets.formUnion(MakePiece.words(of: rule.targets)) }
             if rule.targets.trimmed == ".EXPORT_ALL_VARIABLES" { variables.exportsAll = true }
         }
         variables.settle()
+        for (name, value) in variables.symbols where variables.variables[name]?.value != value {
+            problem = problem ?? "`\(name)` has another value where it is part of a name"
+        }
         for statement in evaluation.statements {
             switch statement.content {
             case .assignment(let assignment): add(assignment, statement)
@@ -61,12 +83,14 @@ struct MakefileConversion {
             default: break
             }
         }
+        for name in variables.variables.keys.sorted() where variables.place(of: name) == .shared { addShared(name, []) }
         for name in evaluation.missing
-        where rows[name] != nil || patterns.contains(where: { $0.target.stem(of: name) != nil }) {
+        where rows[name] != nil || mayMake(name, []) {
             variables.doubt = variables.doubt ?? "a rule makes `\(name)`, which may define what this reads"
         }
         addExports()
         addChecks()
+        addInherited()
         addPatternTargets()
         for target in targets { _ = ids.id(for: target.name) }
         draft.steps = targets.map(step)
@@ -77,6 +101,7 @@ struct MakefileConversion {
         if let goal, let id = ids.known(goal) { draft.defaultSteps = [id] }
         addShell()
         addRequirements()
+        dropUnused()
         draft.settings[0].comments = notes + draft.settings[0].comments
         draft.head = [
             "Steps that do not need one another run at the same time; make runs them in the order of the file.",
@@ -122,7 +147,7 @@ struct MakefileConversion {
             problem = problem ?? "make looks for files in other folders, by `VPATH`"
         default: break
         }
-        let key = MakeVariables.shellName(name)
+        let key = variables.place(of: name) == .shared ? variables.sharedKey(name) : name
         let isFirst = !(draft.params + draft.env + draft.vars).contains { $0.key == key }
         switch variables.place(of: name) {
         case _ where !isFirst: break
@@ -137,13 +162,36 @@ struct MakefileConversion {
             let origin = isDefined ? statement.origin.comments("make defines it already, so that `?=` leaves it") : []
             draft.params.append(YAMLEntry(name, .inline(fields), comments: comments + origin))
         case .env: draft.env.append(YAMLEntry(name, .text(variables.template(of: name) ?? ""), comments: comments))
-        case .shared:
-            guard let value = variables.value(ofShared: name) else { return }
-            draft.vars.append(YAMLEntry(key, value, comments: comments))
-            if variables.isExported(name) { draft.env.append(YAMLEntry(name, .text("${{ vars.\(key) }}"))) }
+        case .shared: addShared(name, comments)
         case .inline:
             notes += comments + statement.origin.comments("written out where a script reads it")
         }
+    }
+
+    private mutating func addShared(_ name: String, _ comments: [String]) {
+        let key = variables.sharedKey(name)
+        guard !draft.vars.contains(where: { $0.key == key }), let value = variables.value(ofShared: name) else {
+            return
+        }
+        draft.vars.append(YAMLEntry(key, value, comments: comments))
+        if variables.isExported(name) { draft.env.append(YAMLEntry(name, .text("${{ vars.\(key) }}"))) }
+    }
+
+    /// Leaves out the values of conditions that nothing asks for.
+    private mutating func dropUnused() {
+        while let index = draft.vars.firstIndex(where: { entry in
+            entry.key.hasPrefix(MakeVariables.testPrefix) && !isRead(entry.key)
+        }) {
+            draft.vars.remove(at: index)
+        }
+    }
+
+    private func isRead(_ key: String) -> Bool {
+        let others = draft.vars.filter { $0.key != key } + draft.env + draft.steps.flatMap(\.env)
+        return YAMLWriter(others).lines.contains { $0.contains(key) }
+            || draft.steps.contains { step in
+                if case .script(let script) = step.body { script.contains(key) } else { false }
+            }
     }
 
     private mutating func add(exported names: [String], _ isExported: Bool, _ statement: MakeStatement) {
@@ -167,12 +215,14 @@ struct MakefileConversion {
         where variables.isExported(name) && variables.place(of: name) == .inline && MakeVariables.isName(name) {
             guard let variable = variables.variables[name], !["SHELL", "MAKEFLAGS"].contains(name) else { continue }
             do throws(MakeProblem) {
-                guard !variable.isComputed, !variable.isImmediate || !variable.value.contains("$(shell ") else {
+                guard !variable.isComputed, !variable.isMerged,
+                    !variable.isImmediate || !variable.value.contains("$(shell ")
+                else {
                     throw MakeProblem("only make knows `\(name)`, which is in the environment")
                 }
                 // A name that stands for the environment's value is there already.
                 if variable.value == "$(\(MakeBuiltIn.inherited) \(name))" { continue }
-                let value = try variables.quoted(variable.value)
+                let value = try variables.quoted("$(\(name))")
                 exports.append(ShellCommand(text: "export \(name)=\(value)", isShared: true))
             } catch {
                 problem = problem ?? error.reason
@@ -182,15 +232,56 @@ struct MakefileConversion {
 
     /// Stops each script where make would stop before all.
     private mutating func addChecks() {
-        for (name, message) in evaluation.requirements {
+        for (tests, message) in evaluation.stops {
             do throws(MakeProblem) {
-                let test = try variables.quoted("$(\(name))")
-                let text = "[ -n \(test) ] || { echo \(shellWord(message)) >&2; exit 1; }"
+                var text = "{ echo \(shellWord(message)) >&2; exit 1; }"
+                for (index, test) in tests.reversed().enumerated() {
+                    if index == 0 {
+                        text = "\(try variables.shell(test.negated)) || \(text)"
+                    } else {
+                        text = "if \(try variables.shell(test)); then \(text); fi"
+                    }
+                }
                 exports.append(ShellCommand(text: text, isShared: true))
             } catch {
                 problem = problem ?? error.reason
             }
         }
+    }
+
+    /// True for a default that scripts cannot replace by a value from the environment.
+    private func isGivenInVain(_ name: String, _ variable: MakeVariables.Variable) -> Bool {
+        variables.place(of: name) == .inline && variables.literal(variable.value) == nil
+            && !variables.isPlain(variable.value, [:])
+    }
+
+    /// Gives programs the makefile's value of a variable that is in the environment of the run: make does so even if
+    /// the file does not export it.
+    private mutating func addInherited() {
+        var names: [String] = []
+        for name in variables.variables.keys.sorted() {
+            guard let variable = variables.variables[name], variable.isExported == nil, !variables.exportsAll,
+                !variable.isDefault || isGivenInVain(name, variable), MakeVariables.isName(name),
+                !MakeVariables.isMakes(name),
+                !name.hasPrefix("make_"), [.inline, .shared].contains(variables.place(of: name))
+            else { continue }
+            if VariableName.isListenedTo(name) || MakeBuiltIn.value(of: name) != nil, !variable.isComputed,
+                let value = try? variables.quoted("$(\(name))")
+            {
+                exports.append(
+                    ShellCommand(text: "[ -z \"${\(name)+x}\" ] || \(name)=\(value)", isShared: true))
+            } else {
+                names.append(name)
+            }
+        }
+        guard !names.isEmpty else { return }
+        draft.require([
+            (
+                names.map { "env.\($0) == null" }.joined(separator: " && "),
+                "make gives programs the values of \(fileName) for these variables of the environment, if they are "
+                    + "set: \(names.enumerated). Unset them"
+            )
+        ])
     }
 
     private mutating func addShell() {
@@ -210,10 +301,22 @@ struct MakefileConversion {
 
     /// Refuses values from outside for what is written out in steps and their names.
     private mutating func addRequirements() {
-        let fixed = variables.variables.keys.filter(variables.isFixed).sorted()
+        draft.require(
+            variables.filled.sorted().map {
+                ("(env.\($0) ?? 'x') != ''", "\($0) is empty, which \(fileName) was not read for")
+            })
+        if variables.readsSilence {
+            draft.require([("(env.MAKEFLAGS ?? '') != 's'", "steps have no counterpart of `make -s`")])
+        }
+        if let condition = variables.filesAreThose {
+            draft.require([
+                (condition, "the files are not those from which \(fileName) was converted: convert it again")
+            ])
+        }
+        let fixed = Set(variables.variables.keys.filter(variables.isFixed)).union(variables.fixed.keys).sorted()
         draft.require(
             fixed.map { name in
-                let value = variables.literal(variables.variables[name]?.value ?? "") ?? ""
+                let value = variables.fixed[name] ?? variables.literal(variables.variables[name]?.value ?? "") ?? ""
                 let text = "'\(value.replacing("'", with: "''"))'"
                 return (
                     "(env.\(name) ?? \(text)) == \(text)", "\(name) is written out in this file, from \(fileName)"

@@ -94,6 +94,11 @@ struct ShellText {
             && !nesting[nesting.count - 1].isTarget
     }
 
+    /// True if a command so far may have gone to another folder.
+    var changesFolder: Bool {
+        text.split { $0.isWhitespace || ";&|()".contains($0) }.contains { $0 == "cd" || $0 == "pushd" }
+    }
+
     /// True if what comes next begins a word.
     var isAtWord: Bool { (quote == .none || quote == .double) && nesting[nesting.count - 1].word.isEmpty }
 
@@ -103,7 +108,10 @@ struct ShellText {
     mutating func append(expansion: String) { insert("${\(expansion)}") }
 
     /// Appends the output of a command.
-    mutating func append(output command: String) { insert("$(\(command))") }
+    mutating func append(output command: String) {
+        // `$((` would be arithmetic.
+        insert(command.hasPrefix("(") ? "$( \(command))" : "$(\(command))")
+    }
 
     /// Appends all arguments of the script, each a word of its own if it is outside of quotes.
     mutating func appendArguments() { insert(quote == .none ? "\"$@\"" : "$*") }
@@ -197,6 +205,10 @@ struct ShellText {
     private mutating func endLine() {
         defer { line = "" }
         let top = nesting.count - 1
+        // The sign of a line that goes on is no word.
+        if nesting[top].isEscaped, nesting[top].quote == .none, nesting[top].word.last == "\\" {
+            nesting[top].word.removeLast()
+        }
         if nesting[top].quote == .none || nesting[top].quote == .comment {
             endWord(isFirst: nesting[top].isEscaped ? nil : true)
         }
