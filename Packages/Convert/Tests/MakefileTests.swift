@@ -147,6 +147,26 @@ struct MakefileTests {
         try expect(".PHONY: all\nall:\n", "Makefile", "  all:\n    run: ':'\n")
     }
 
+    @Test func `a condition over a command is a test of vars`() throws {
+        try expect(
+            "ifeq ($(shell git tag),)\nF = -n\nelse\nF = -t\nendif\na:\n\tcc $(F)\n", "Makefile",
+            "vars:\n  make_test1: { run: ",
+            "env:\n  F: ${{ if(vars.make_test1 != '', '-t', '-n') }}\n", "run: cc $F\n")
+    }
+
+    @Test func `a default that decides about rules is fixed`() throws {
+        try expect(
+            "K ?= a\nifeq ($(K),b)\nx:\n\tone\nelse\nx:\n\ttwo\nendif\n", "Makefile", "(env.K ?? 'a') == 'a'",
+            "K is written out in this file", "run: two\n")
+    }
+
+    @Test func `a name that a command prints in part is checked where it is used`() throws {
+        try expect(
+            "B := $(shell go env GOBIN)\nall: $(B)/x\n$(B)/x:\n\tget $@\n", "Makefile", "name: $(B)/x\n",
+            "case $B in *[!-a-zA-Z0-9_./+@]*) echo '$(B) cannot be part of the name of a file' >&2; exit 1 ;; esac\n",
+            "get $B/x")
+    }
+
     @Test func `variables that double themselves are no trouble`() throws {
         let doubling = (0..<40).map { "V\($0) = $(V\($0 + 1))$(V\($0 + 1))\n" }.joined()
         _ = try converted(doubling + "V40 = x\na:\n\techo $(V0)\nLOOP = $(LOOP)\nb:\n\techo $(LOOP)\n", "Makefile")

@@ -69,6 +69,27 @@ enum MakeBuiltIn {
         return name.count > 2 && !edit.contains("\\|") && !edit.contains(";") ? command : "\(command) | sed"
     }
 
+    /// A command that changes files while make reads the makefile, and whose output is of no importance; nil if there
+    /// is none.
+    static func change(in assignment: MakeAssignment) -> String? {
+        let texts = assignment.sign == "!=" ? [assignment.value] : commands(in: assignment.value)
+        guard assignment.sign.hasPrefix(":") || assignment.sign == "!=" else { return nil }
+        return texts.map(\.trimmed).first { changing.contains($0.words.first ?? "") }
+    }
+
+    private static let changing: Set<String> = [
+        "mkdir", "touch", "rm", "cp", "mv", "ln", "chmod", "install", "curl", "wget", "npm", "yarn", "pip", "pip3",
+        "make", "$(MAKE)", "unzip", "tar",
+    ]
+
+    private static func commands(in text: String) -> [String] {
+        MakePiece.pieces(of: text).flatMap { piece -> [String] in
+            guard case .reference(let reference) = piece else { return [] }
+            if reference.hasPrefix("shell ") { return [String(reference.dropFirst(6))] }
+            return reference.contains("$") ? commands(in: reference) : []
+        }
+    }
+
     /// True for a command that prints one line.
     static func printsOneLine(_ command: String) -> Bool {
         let words = command.words

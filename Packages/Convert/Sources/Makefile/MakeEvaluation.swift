@@ -49,6 +49,9 @@ struct MakeEvaluation {
             return include(names, isOptional: isOptional, statement)
         case .assignment(var assignment):
             openRule = nil
+            if let command = MakeBuiltIn.change(in: assignment) {
+                problem = problem ?? "make runs `\(command)` before all steps"
+            }
             if let (value, test) = orElse(assignment, statement) {
                 assignment.value = value
                 stops.append(test)

@@ -325,14 +325,16 @@ struct MakeVariables {
             && !text.hasSuffix("/")
     }
 
-    /// The condition under which fixed patterns have the files that they have now.
-    var filesAreThose: String? {
-        guard !fixedFiles.isEmpty else { return nil }
-        return fixedFiles.sorted().map { pattern in
+    /// Each fixed pattern with the condition under which it has the files that it has now.
+    var fileConditions: [(pattern: String, condition: String)] {
+        fixedFiles.sorted().map { pattern in
             let files = folder.matches(pattern)
-            guard pattern.contains("*") else { return files.isEmpty ? "!exists('\(pattern)')" : "exists('\(pattern)')" }
-            return "join(glob('\(pattern)', '\(pattern)/'), ' ') == '\(files.joined(separator: " "))'"
-        }.joined(separator: " && ")
+            guard pattern.contains("*") else {
+                return (pattern, files.isEmpty ? "!exists('\(pattern)')" : "exists('\(pattern)')")
+            }
+            let list = files.joined(separator: " ").replacing("'", with: "''")
+            return (pattern, "join(glob('\(pattern)', '\(pattern)/'), ' ') == '\(list)'")
+        }
     }
 
     /// True for a name that make gives a meaning.

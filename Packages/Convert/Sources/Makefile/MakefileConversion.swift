@@ -308,11 +308,10 @@ struct MakefileConversion {
         if variables.readsSilence {
             draft.require([("(env.MAKEFLAGS ?? '') != 's'", "steps have no counterpart of `make -s`")])
         }
-        if let condition = variables.filesAreThose {
-            draft.require([
-                (condition, "the files are not those from which \(fileName) was converted: convert it again")
-            ])
-        }
+        draft.require(
+            variables.fileConditions.map { pattern, condition in
+                (condition, "\(pattern): not the files from which \(fileName) was converted, convert it again")
+            })
         let fixed = Set(variables.variables.keys.filter(variables.isFixed)).union(variables.fixed.keys).sorted()
         draft.require(
             fixed.map { name in
