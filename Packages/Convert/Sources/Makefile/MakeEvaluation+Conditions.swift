@@ -156,7 +156,10 @@ extension MakeEvaluation {
                 continue
             }
             // A value from outside takes precedence on both sides.
-            let areGiven = [one, other].allSatisfy { $0?.isDefault ?? (MakeBuiltIn.value(of: name) == nil) }
+            let areGiven = [one, other].allSatisfy { side in
+                guard let side else { return MakeBuiltIn.value(of: name) == nil }
+                return side.isDefault && second.isPlain(side.value, [:])
+            }
             let missing = MakeVariables.isName(name) && !areGiven ? MakeBuiltIn.before(name) : ""
             var variable = one ?? other ?? .init(value: "", isDefault: false)
             variable.isDefault = areGiven
