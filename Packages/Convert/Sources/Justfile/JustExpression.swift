@@ -6,7 +6,7 @@ struct JustValue: Equatable {
         /// The output of a command.
         case output(String)
         /// A variable of the environment, and its value if it is not set.
-        case environment(String, String?)
+        case environment(String, JustValue?)
         case choice(Choice)
         /// A function of the values.
         case call(String, [JustValue])
@@ -43,13 +43,27 @@ struct JustValue: Equatable {
             let texts: [String]
             switch part {
             case .text(let text): texts = [text]
-            case .environment(_, let substitute): texts = [substitute ?? "x"]
+            case .environment(_, let substitute): texts = substitute?.texts ?? ["x"]
             case .choice(let choice): texts = choice.value.texts + choice.otherwise.texts
             case .variable, .output, .call, .folder, .invocation: texts = ["x"]
             }
             result = Array(result.flatMap { start in texts.map { start + $0 } }.prefix(64))
         }
         return result
+    }
+
+    /// True if a command has to run for it.
+    var hasCommand: Bool {
+        parts.contains { part in
+            switch part {
+            case .output: true
+            case .choice(let choice):
+                [choice.left, choice.right, choice.value, choice.otherwise].contains(where: \.hasCommand)
+            case .environment(_, let substitute): substitute?.hasCommand ?? false
+            case .call(_, let arguments): arguments.contains(where: \.hasCommand)
+            case .text, .variable, .folder, .invocation: false
+            }
+        }
     }
 
     /// The value, if no shell is needed for it; nil otherwise.
@@ -82,7 +96,7 @@ struct JustExpression {
         var values: [JustValue] = []
         reader.skipBlanks()
         while !reader.rest.isEmpty {
-            guard let value = reader.term() else { return nil }
+            guard let value = reader.sum() else { return nil }
             values.append(value)
             reader.skipBlanks()
             if reader.rest.first == "," { reader.rest.removeFirst() }
@@ -101,7 +115,11 @@ struct JustExpression {
     }
 
     private mutating func sum() -> JustValue? {
+        var start: [JustValue.Part] = []
+        // Nothing to the left of it.
+        if take("/") { start = [.text("/")] }
         guard var value = term() else { return nil }
+        value.parts = start + value.parts
         while true {
             if take("+") {
                 guard let next = term() else { return nil }
@@ -141,6 +159,7 @@ struct JustExpression {
             guard !name.isEmpty else { return nil }
             rest = rest.dropFirst(name.count)
             if name == "if" { return choice() }
+            if name == "f", let quote = rest.first, quote == "'" || quote == "\"" { return formatted(quote) }
             return rest.first == "(" ? call(name) : JustValue(parts: [.variable(name)])
         }
     }
@@ -169,6 +188,39 @@ struct JustExpression {
         let choice = JustValue.Choice(
             left: left, right: right, isEqual: isEqual, value: value, otherwise: otherwise)
         return JustValue(parts: [.choice(choice)])
+    }
+
+    /// Reads `f'…{{…}}…'`.
+    private mutating func formatted(_ quote: Character) -> JustValue? {
+        let marks = rest.hasPrefix(String(repeating: quote, count: 3)) ? nil : String(quote)
+        rest.removeFirst()
+        guard let marks, let raw = text(until: marks, isRaw: true, { $0 }) else { return nil }
+        return Self.formatted(raw, isRaw: quote == "'")
+    }
+
+    /// The value of a text with `{{…}}` in it; nil if an expression in it cannot be read.
+    static func formatted(_ text: String, isRaw: Bool = true) -> JustValue? {
+        var value = JustValue(parts: [])
+        var rest = text[...]
+        func add(_ text: Substring) -> Bool {
+            guard let text = isRaw ? String(text) : unescaped(String(text)) else { return false }
+            value.parts.append(.text(text))
+            return true
+        }
+        while let start = rest.firstRange(of: "{{") {
+            guard add(rest[..<start.lowerBound]) else { return nil }
+            rest = rest[start.upperBound...]
+            if rest.hasPrefix("{{") {
+                value.parts.append(.text("{{"))
+                rest = rest.dropFirst(2)
+                continue
+            }
+            guard let end = rest.firstRange(of: "}}"), let inner = self.value(of: String(rest[..<end.lowerBound]))
+            else { return nil }
+            value.parts += inner.parts
+            rest = rest[end.upperBound...]
+        }
+        return add(rest) ? value : nil
     }
 
     private mutating func string(_ quote: Character) -> String? {
@@ -240,7 +292,7 @@ struct JustExpression {
         case ("env", let variable?, 1), ("env_var", let variable?, 1):
             return JustValue(parts: [.environment(variable, nil)])
         case ("env", let variable?, 2), ("env_var_or_default", let variable?, 2):
-            return arguments[1].literal.map { JustValue(parts: [.environment(variable, $0)]) }
+            return JustValue(parts: [.environment(variable, arguments[1])])
         case ("justfile_directory", nil, 0), ("justfile_dir", nil, 0): return JustValue(parts: [.folder])
         case ("invocation_directory", nil, 0), ("invocation_dir", nil, 0): return JustValue(parts: [.invocation])
         case ("num_cpus", nil, 0): return JustValue(parts: [.output("nproc")])
@@ -256,42 +308,8 @@ struct JustExpression {
             ("extension", _, 1), ("without_extension", _, 1), ("uppercase", _, 1), ("lowercase", _, 1),
             ("capitalize", _, 1), ("trim", _, 1), ("trim_start", _, 1), ("trim_end", _, 1), ("quote", _, 1),
             ("replace", _, 3), ("join", _, 2...), ("trim_start_match", _, 2), ("trim_end_match", _, 2),
-            ("append", _, 2), ("prepend", _, 2):
+            ("append", _, 2), ("prepend", _, 2), ("clean", _, 1), ("absolute_path", _, 1):
             return JustValue(parts: [.call(name, arguments)])
-        default: return nil
-        }
-    }
-}
-
-/// The functions of just that depend only on their arguments.
-enum JustFunction {
-    static func value(of name: String, _ arguments: [String]) -> String? {
-        let text = arguments[0]
-        let slash = text.lastIndex(of: "/")
-        let file = slash.map { String(text[text.index(after: $0)...]) } ?? text
-        let dot = file.dropFirst().lastIndex(of: ".")
-        switch name {
-        case "uppercase": return text.uppercased()
-        case "lowercase": return text.lowercased()
-        case "capitalize": return text.prefix(1).uppercased() + text.dropFirst().lowercased()
-        case "trim": return text.trimmed
-        case "trim_start": return String(text.drop(while: \.isWhitespace))
-        case "trim_end": return String(text.reversed().drop(while: \.isWhitespace).reversed())
-        case "trim_start_match": return text.hasPrefix(arguments[1]) ? String(text.dropFirst(arguments[1].count)) : text
-        case "trim_end_match": return text.hasSuffix(arguments[1]) ? String(text.dropLast(arguments[1].count)) : text
-        case "quote": return "'\(text.replacing("'", with: "'\\''"))'"
-        case "replace": return arguments[1].isEmpty ? nil : text.replacing(arguments[1], with: arguments[2])
-        case "join":
-            return arguments.contains { $0.hasPrefix("/") || $0.isEmpty } ? nil : arguments.joined(separator: "/")
-        case "append": return arguments[1].words.map { $0 + text }.joined(separator: " ")
-        case "prepend": return arguments[1].words.map { text + $0 }.joined(separator: " ")
-        case "file_name": return file.isEmpty ? nil : file
-        case "file_stem": return file.isEmpty ? nil : dot.map { String(file[..<$0]) } ?? file
-        case "extension": return dot.map { String(file[file.index(after: $0)...]) }
-        case "without_extension":
-            guard !file.isEmpty else { return nil }
-            return text.prefix(text.count - file.count) + (dot.map { String(file[..<$0]) } ?? file)
-        case "parent_directory", "parent_dir": return slash.map { String(text[..<$0]) } ?? ""
         default: return nil
         }
     }

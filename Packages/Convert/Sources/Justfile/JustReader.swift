@@ -77,12 +77,27 @@ struct JustReader {
         let isScript = lines.first?.hasPrefix("#!") == true
         for line in lines {
             if !isScript, let last = recipe.body.last, last.hasSuffix("\\") {
-                recipe.body[recipe.body.count - 1] = "\(last)\n\(line)"
+                recipe.body[recipe.body.count - 1] = Self.joined(last, line)
             } else {
                 recipe.body.append(line)
             }
         }
+        // just removes this one as well.
+        if !isScript, let last = recipe.body.last, last.hasSuffix("\\") {
+            recipe.body[recipe.body.count - 1] = String(last.dropLast())
+        }
         add(.recipe(recipe), from: start, to: end)
+    }
+
+    /// Joins two lines at the backslash between them, as just does before a shell reads them. Where a shell makes the
+    /// same of it, the line end remains.
+    private static func joined(_ first: String, _ second: String) -> String {
+        let start = first.dropLast()
+        let isAlike =
+            start.last?.isWhitespace == true && !start.contains { "#<`".contains($0) }
+            && start.count(where: { $0 == "{" }) == start.count(where: { $0 == "}" })
+            && !ShellWords.areQuotesOpen(start) && !second.isBlank
+        return isAlike ? "\(first)\n\(second)" : String(start) + second.drop(while: \.isWhitespace)
     }
 
     private mutating func add(_ content: JustStatement.Content, from start: Int, to end: Int) {

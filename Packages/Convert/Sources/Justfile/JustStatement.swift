@@ -61,6 +61,9 @@ extension JustRecipe {
     /// True for the name of a system that flowrun knows.
     static func isPlatform(_ name: String) -> Bool { ["linux", "macos", "windows", "freebsd"].contains(name) }
 
+    /// True if its first line names the program that reads it.
+    var hasInterpreter: Bool { body.first?.hasPrefix("#!") ?? false }
+
     /// False if its attributes name only other systems.
     var isForLinux: Bool {
         let systems = attributes.filter {

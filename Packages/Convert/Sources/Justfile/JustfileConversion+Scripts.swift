@@ -1,7 +1,10 @@
+internal import Workflow
+
 // The scripts of recipes.
 extension JustfileConversion {
+    /// `before` are lines that run before the recipe's own, with its parameters.
     func script(
-        of recipe: JustRecipe, arguments: [String]?, _ step: inout StepDraft
+        of recipe: JustRecipe, arguments: [String]?, before: [String], _ step: inout StepDraft
     ) throws(JustProblem) -> String {
         let isPositional = passesArguments || recipe.attributes.contains("positional-arguments")
         let local = try locals(of: recipe, arguments)
@@ -22,32 +25,39 @@ extension JustfileConversion {
                     throw JustProblem("`\(name)` is the path of a file that just writes")
                 }
             } else {
-                guard recipe.parameters.isEmpty, let literal = variables.literal(text) else {
+                guard recipe.parameters.isEmpty, before.isEmpty, let literal = variables.literal(text) else {
                     throw JustProblem("only a shell can read values")
                 }
                 body = literal
             }
         } else {
             lines = []
-            body = ShellCommand.script(try commands(of: recipe, local))
+            body = ShellCommand.script(try commands(of: recipe, local, isPositional))
         }
         let readsPosition = body.contains { $0 == "$" } && Self.readsPosition(body)
+        if isPositional, body.contains("$0") || body.contains("${0}") {
+            throw JustProblem("`$0` is the name of the recipe")
+        }
         var prelude = try prelude(recipe.parameters, arguments, isPositional, readsPosition: readsPosition)
-        prelude += lines
+        prelude += before + lines
         if (prelude + [body]).contains(where: {
             $0.contains("$justfile_directory") || $0.contains("${justfile_directory}")
         }) {
-            guard !hasOtherFolder, !step.settings.contains(where: { $0.key == "working-directory" }) else {
-                throw JustProblem("it runs in another folder than that of the file, and needs both")
+            var head = ["justfile_directory=$PWD"]
+            // Begins in the folder of the file, to know it.
+            if let folder = step.folder ?? otherFolder {
+                step.settings.removeAll { $0.key == "working-directory" }
+                if otherFolder != nil { step.set("working-directory", .text(".")) }
+                head.append("cd \(shellWord(folder)) || exit")
             }
-            prelude.insert("justfile_directory=$PWD", at: 0)
+            prelude = head + prelude
         }
         if recipe.attributes.contains("no-cd") { prelude.append("cd \"$FLOWRUN_INVOCATION_DIR\"") }
         return ((shebang.map { [$0] } ?? []) + prelude + (body.isEmpty ? [] : [body])).joined(separator: "\n")
     }
 
     private func commands(
-        of recipe: JustRecipe, _ local: [String: JustVariables.Local]
+        of recipe: JustRecipe, _ local: [String: JustVariables.Local], _ isPositional: Bool
     ) throws(JustProblem) -> [ShellCommand] {
         var commands: [ShellCommand] = []
         for line in recipe.body where !line.isBlank {
@@ -63,6 +73,16 @@ extension JustfileConversion {
                 text = "flowrun list"
             }
             var before: [String] = []
+            if let otherShell {
+                var words = otherShell.map(shellWord)
+                let parts = String(text).split(separator: "\\\n", omittingEmptySubsequences: false)
+                let joined = parts[0] + parts.dropFirst().map { $0.drop(while: \.isWhitespace) }.joined()
+                words.append(try variables.quoted(String(joined), local: local, before: &before))
+                if isPositional { words += [recipe.name, "\"$@\""] }
+                commands += before.map { ShellCommand(text: $0, isShared: true) }
+                commands.append(ShellCommand(text: words.joined(separator: " "), isTolerated: isTolerated))
+                continue
+            }
             let script = try variables.script(String(text), local: local, before: &before)
             if ShellShape(script).leavesProcess { throw JustProblem("`&` leaves a process when the step has ended") }
             commands += before.map { ShellCommand(text: $0, isShared: true) }
@@ -81,7 +101,7 @@ extension JustfileConversion {
     // MARK: - Parameters
 
     /// The values that a recipe's parameters are known to have.
-    private func locals(
+    func locals(
         of recipe: JustRecipe, _ given: [String]?
     ) throws(JustProblem) -> [String: JustVariables.Local] {
         var local: [String: JustVariables.Local] = [:]
@@ -90,17 +110,29 @@ extension JustfileConversion {
             let isRest = parameter.mark != nil
             let text = parameter.defaultValue.flatMap { JustExpression.value(of: $0) }
                 .flatMap { variables.resolved($0, local: local) }?.texts.first
-            var value = JustVariables.Local(isRest: isRest, text: text ?? (parameter.defaultValue == nil ? nil : "x"))
+            let name = self.name(of: parameter)
+            if name == JustVariables.shellName(parameter.name), VariableName.isListenedTo(name) {
+                throw JustProblem("programs listen to its parameter `\(name)`")
+            }
+            var value = JustVariables.Local(
+                name: name, isRest: isRest, text: text ?? (parameter.defaultValue == nil ? nil : "x"))
             if let given, isRest || index < given.count {
                 let rest = given.dropFirst(single).joined(separator: " ")
                 let isGiven = !isRest || given.count > single
                 if isGiven {
-                    value = JustVariables.Local(isRest: isRest, text: isRest ? rest : given[index], isFixed: true)
+                    value = JustVariables.Local(
+                        name: name, isRest: isRest, text: isRest ? rest : given[index], isFixed: true)
                 }
             }
             local[parameter.name] = value
         }
         return local
+    }
+
+    /// The name of a parameter in the script. One that just gives to no program must not be one that they know.
+    func name(of parameter: JustRecipe.Parameter) -> String {
+        parameter.isExported || exportsAll
+            ? JustVariables.shellName(parameter.name) : variables.hiddenName(of: parameter.name)
     }
 
     /// Gives the recipe's parameters their values: the arguments of the script, or those from another recipe.
@@ -112,19 +144,18 @@ extension JustfileConversion {
         var local: [String: JustVariables.Local] = [:]
         let single = parameters.filter { $0.mark == nil }
         let rest = parameters.first { $0.mark != nil }
-        if isPositional, readsPosition {
-            guard parameters.allSatisfy({ $0.defaultValue == nil }) else {
-                throw JustProblem("a default is an argument of the script as well")
-            }
-            if let given { lines.append("set -- \(given.map(shellWord).joined(separator: " "))") }
+        // A default is an argument as well.
+        let resetsPosition = isPositional && readsPosition && parameters.contains { $0.defaultValue != nil }
+        if isPositional, readsPosition, let given {
+            lines.append("set -- \(given.map(shellWord).joined(separator: " "))")
         }
         if given == nil, rest == nil {
             let message = "expected \(single.map(\.name).enumerated) and no more arguments"
             lines.append("[ $# -le \(single.count) ] || { echo '\(message)' >&2; exit 1; }")
         }
         for (index, parameter) in single.enumerated() {
-            defer { local[parameter.name] = JustVariables.Local() }
-            let name = JustVariables.shellName(parameter.name)
+            let name = self.name(of: parameter)
+            defer { local[parameter.name] = JustVariables.Local(name: name) }
             let export = parameter.isExported || exportsAll ? "export " : ""
             if let given, index < given.count {
                 lines.append("\(export)\(name)=\(shellWord(given[index]))")
@@ -139,10 +170,32 @@ extension JustfileConversion {
             }
             lines.append("\(export)\(name)=\"\(value)\"")
         }
-        guard let rest else { return lines + (readsPosition && !isPositional && given == nil ? ["set --"] : []) }
-        let name = JustVariables.shellName(rest.name)
+        let all = single.map { "\"$\(self.name(of: $0))\"" }
+        guard let rest else {
+            if resetsPosition { lines.append("set -- \(all.joined(separator: " "))") }
+            return lines + (readsPosition && !isPositional && given == nil ? ["set --"] : [])
+        }
+        let name = self.name(of: rest)
         let export = rest.isExported || exportsAll ? "export " : ""
         let count = single.count
+        if resetsPosition {
+            let (words, value) = (
+                all.joined(separator: " "),
+                try rest.defaultValue.map { text throws(JustProblem) in
+                    try word(text, of: rest, local)
+                }
+            )
+            if let given {
+                let others = given.dropFirst(count)
+                let text = others.isEmpty ? "\"\(value ?? "")\"" : shellWord(others.joined(separator: " "))
+                lines.append("\(export)\(name)=\(text)")
+                let own = others.isEmpty && value != nil ? ["\"$\(name)\""] : others.map(shellWord)
+                return lines + ["set -- \((all + own).joined(separator: " "))"]
+            }
+            if count > 0 { lines.append("shift $(( $# < \(count) ? $# : \(count) ))") }
+            if let value { lines.append("[ $# -gt 0 ] || set -- \"\(value)\"") }
+            return lines + ["\(export)\(name)=\"$*\"", "set -- \(words) \"$@\""]
+        }
         if let given, given.count > count {
             lines.append("\(export)\(name)=\(shellWord(given.dropFirst(count).joined(separator: " ")))")
             return lines
@@ -177,5 +230,13 @@ extension JustfileConversion {
             throw JustProblem("the default of `\(parameter.name)` has a brace")
         }
         return word
+    }
+}
+
+extension StepDraft {
+    /// The folder in which it runs, if it is not that of the file.
+    fileprivate var folder: String? {
+        let value = settings.first { $0.key == "working-directory" }?.value
+        return if case .text(let text)? = value { text } else { nil }
     }
 }

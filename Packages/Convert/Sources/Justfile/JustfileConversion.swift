@@ -3,11 +3,13 @@ struct JustfileConversion {
     private let folder: ForeignFolder
     private var statements: [JustStatement] = []
     private(set) var variables = JustVariables([], exportsAll: false, hasDotenv: false)
-    private var draft = WorkflowDraft()
-    private var ids = StepIDs()
-    private var recipes: [Recipe] = []
+    var draft = WorkflowDraft()
+    var ids = StepIDs()
+    private(set) var recipes: [Recipe] = []
     /// Recipes that others need with arguments, each a step of its own.
-    private var copies: [Copy] = []
+    var copies: [Copy] = []
+    /// The recipes that run as parts of steps, by the names of the steps, as often as they do.
+    var parts: [String: [Part]] = [:]
     /// Comments above the steps that belong to none of them.
     private var notes: [String] = []
     private var dotenv: [String] = []
@@ -16,18 +18,36 @@ struct JustfileConversion {
     private(set) var ignoresComments = false
     /// True if the shell of the file ends at the first failure inside of a line.
     private(set) var isStrict = false
-    private(set) var hasOtherFolder = false
+    /// The shell of the steps.
+    private(set) var shell = ["sh", "-euc"]
+    /// The folder in which the file lets all recipes run; nil for its own.
+    private(set) var otherFolder: String?
+    /// The program that reads each line of the file, if it is no shell, and its options.
+    private(set) var otherShell: [String]?
     var exportsAll: Bool { has("export") }
     /// The reason why no step can be trusted; nil if there is none.
     private var problem: String?
 
-    private struct Recipe {
+    struct Recipe {
         let recipe: JustRecipe
         let statement: JustStatement
         let id: String
     }
 
-    private struct Copy: Equatable {
+    /// A recipe that runs in the script of another one, with the arguments that are known.
+    struct Part {
+        let name: String
+        let arguments: [String?]
+
+        /// True if just may find that both are the same.
+        func mayBe(_ other: Part) -> Bool {
+            name == other.name
+                && (arguments.count != other.arguments.count
+                    || zip(arguments, other.arguments).allSatisfy { $0 == nil || $1 == nil || $0 == $1 })
+        }
+    }
+
+    struct Copy: Equatable {
         let name: String
         let arguments: [String]
         let spelling: String
@@ -71,10 +91,13 @@ struct JustfileConversion {
     }
 
     private mutating func convert() {
-        draft.settings = [YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(["sh", "-euc"]))]))]
+        draft.settings = [YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(shell))]))]
         draft.head = ["Steps that do not need one another run at the same time; just runs one after the other."]
         let hasDotenv = ["dotenv-load", "dotenv-filename", "dotenv-path", "dotenv-required"].contains(where: has)
-        variables = JustVariables(statements, exportsAll: exportsAll, hasDotenv: hasDotenv)
+        readShellAndFolder()
+        variables = JustVariables(
+            statements, exportsAll: exportsAll, hasDotenv: hasDotenv, folder: otherFolder,
+            hasOtherShell: otherShell != nil)
         var aliases: [(name: String, target: String, statement: JustStatement)] = []
         for statement in statements {
             switch statement.content {
@@ -166,15 +189,15 @@ struct JustfileConversion {
         switch name {
         case "shell":
             let words = JustExpression.values(of: String(value.dropFirst().dropLast()))?.compactMap(\.literal) ?? []
-            guard value.hasPrefix("["), let program = words.first else { return doNotKnow(statement) }
+            guard value.hasPrefix("["), !words.isEmpty else { return doNotKnow(statement) }
+            if otherShell != nil { return notes += statement.origin.comments("in each line of the steps") }
             isStrict = Interpreter.stopsAtFailure(Array(words.dropFirst()))
-            let stops =
-                Interpreter.isShell(program) && !isStrict ? words.prefix(1) + ["-e"] + words.dropFirst() : words[...]
-            setDefault("shell", .texts(Array(stops)), statement.comment)
+            let stops = isStrict ? words[...] : words.prefix(1) + ["-e"] + words.dropFirst()
+            shell = Array(stops)
+            setDefault("shell", .texts(shell), statement.comment)
         case "working-directory":
-            guard let folder = JustExpression.value(of: value)?.literal else { return doNotKnow(statement) }
-            hasOtherFolder = true
-            setDefault("working-directory", .text(folder), statement.comment)
+            guard let otherFolder else { return doNotKnow(statement) }
+            setDefault("working-directory", .text(otherFolder), statement.comment)
         case "dotenv-load", "dotenv-required":
             if value != "false" { dotenv = dotenv.isEmpty ? [".env"] : dotenv }
             if value != "false", name == "dotenv-required" { isDotenvOptional = false }
@@ -196,6 +219,17 @@ struct JustfileConversion {
         }
     }
 
+    /// Reads the settings that say how commands of variables run.
+    private mutating func readShellAndFolder() {
+        for statement in statements {
+            guard case .setting(let name, let value) = statement.content else { continue }
+            if name == "working-directory" { otherFolder = JustExpression.value(of: value)?.literal }
+            guard name == "shell", value.hasPrefix("[") else { continue }
+            let words = JustExpression.values(of: String(value.dropFirst().dropLast()))?.compactMap(\.literal) ?? []
+            otherShell = words.first.map { Interpreter.isShell($0) ? nil : words } ?? nil
+        }
+    }
+
     private mutating func doNotKnow(_ statement: JustStatement) {
         problem = problem ?? "`\(statement.origin.lines.first?.trimmed ?? "set")` was not understood"
         notes += statement.origin.comments("not converted")
@@ -211,19 +245,25 @@ struct JustfileConversion {
     private mutating func add(_ name: String, _ statement: JustStatement) {
         let key = variables.environmentName(of: name)
         guard !(draft.env + draft.vars).contains(where: { $0.key == key }) else { return }
+        let valueKey = variables.key(of: name)
         switch variables.places[name] {
         case .env(let text, _):
             let isDecided = !text.contains("${{") && statement.origin.lines.contains { $0.contains(" if ") }
             let origin = isDecided ? statement.origin.comments("decided for Linux and the values of the file") : []
-            draft.env.append(YAMLEntry(key, .text(text), comments: statement.comment + origin))
+            guard variables.exported.contains(name), variables.hasCommands else {
+                draft.env.append(YAMLEntry(key, .text(text), comments: statement.comment + origin))
+                break
+            }
+            draft.vars.append(YAMLEntry(valueKey, .text(text), comments: statement.comment + origin))
+            draft.env.append(YAMLEntry(key, .text("${{ vars.\(valueKey) }}")))
         case .shared(let script, _):
             let run = YAMLEntry("run", .script(script))
             let isLine = !script.contains("\n")
             draft.vars.append(
                 YAMLEntry(
-                    key, isLine ? .inline([YAMLEntry("run", .text(script))]) : .mapping([run]),
+                    valueKey, isLine ? .inline([YAMLEntry("run", .text(script))]) : .mapping([run]),
                     comments: statement.comment))
-            if variables.exported.contains(name) { draft.env.append(YAMLEntry(key, .text("${{ vars.\(key) }}"))) }
+            if variables.exported.contains(name) { draft.env.append(YAMLEntry(key, .text("${{ vars.\(valueKey) }}"))) }
         default:
             notes += statement.comment + statement.origin.comments("not converted")
             if variables.exported.contains(name) {
@@ -246,9 +286,10 @@ struct JustfileConversion {
             step.name = copy.spelling
             draft.steps.append(step)
         }
+        giveUpRepeated()
     }
 
-    private mutating func step(_ known: Recipe, id: String, arguments: [String]?) -> StepDraft {
+    mutating func step(_ known: Recipe, id: String, arguments: [String]?, depth: Int = 0) -> StepDraft {
         let (recipe, statement) = (known.recipe, known.statement)
         var step = StepDraft(id, .milestone, origin: statement.origin)
         let comment = statement.comment
@@ -257,9 +298,10 @@ struct JustfileConversion {
             step.notes.append("arguments: \(recipe.parameters.map(\.spelling).joined(separator: " "))")
         }
         var problem = problem
+        var computed: [JustRecipe.Dependency] = []
         step.needs =
             recipe.needs.flatMap { need in
-                self.ids(of: need, recipe, arguments) { problem = problem ?? $0 }
+                self.ids(of: need, recipe, arguments, &computed) { problem = problem ?? $0 }
             }.unique
         if !recipe.followers.isEmpty {
             let names = recipe.followers.map(\.name).enumerated
@@ -269,45 +311,13 @@ struct JustfileConversion {
         for attribute in recipe.attributes { apply(attribute, to: &step) { problem = problem ?? $0 } }
         do throws(JustProblem) {
             if let problem { throw JustProblem(problem) }
-            let body = try script(of: recipe, arguments: arguments, &step)
+            let before = try partScripts(computed, of: recipe, arguments, &step, depth: depth)
+            let body = try script(of: recipe, arguments: arguments, before: before, &step)
             if !body.isEmpty || step.needs.isEmpty { step.body = .script(body.isEmpty ? ":" : body) }
         } catch {
             step.giveUp(error.reason)
         }
         return step
-    }
-
-    private mutating func ids(
-        of need: JustRecipe.Dependency, _ recipe: JustRecipe, _ given: [String]?, problem: (String) -> Void
-    ) -> [String] {
-        guard let needed = recipes.first(where: { $0.recipe.name == need.name }) else {
-            problem("there is no recipe `\(need.name)` here")
-            return []
-        }
-        guard !need.arguments.isEmpty else { return [needed.id] }
-        let values = JustExpression.values(of: need.arguments) ?? []
-        let parameters = recipe.parameters
-        let texts = values.map { value -> String? in
-            // A parameter of a copy has the value that the copy was given.
-            if case .variable(let name)? = value.parts.first, value.parts.count == 1,
-                let index = parameters.firstIndex(where: { $0.name == name })
-            {
-                return given.flatMap { index < $0.count && parameters[index].mark == nil ? $0[index] : nil }
-            }
-            let local = Dictionary(parameters.map { ($0.name, JustVariables.Local()) }) { first, _ in first }
-            return variables.resolved(value, local: local)?.literal
-        }
-        let known = texts.compactMap { $0 }
-        guard !known.isEmpty, known.count == texts.count else {
-            problem("the arguments of `\(need.name)` are computed")
-            return []
-        }
-        let spelling = "\(need.name) \(known.map { "'\($0)'" }.joined(separator: " "))"
-        let isSpelled = values.allSatisfy { $0.literal != nil }
-        let copy = Copy(
-            name: need.name, arguments: known, spelling: isSpelled ? "\(need.name) \(need.arguments)" : spelling)
-        if !copies.contains(copy) { copies.append(copy) }
-        return [ids.id(for: copy.spelling)]
     }
 
     private func apply(_ attribute: String, to step: inout StepDraft, problem: (String) -> Void) {
@@ -320,7 +330,9 @@ struct JustfileConversion {
             if JustRecipe.isPlatform(name) { addPlatforms([name], to: &step) }
         case "unix": addPlatforms(["linux", "macos", "freebsd"], to: &step)
         case "doc" where text != nil: step.description = text
-        case "working-directory" where text != nil: step.set("working-directory", .text(text ?? ""))
+        case "working-directory" where text != nil:
+            let folder = text.map { $0.hasPrefix("/") ? $0 : (otherFolder.map { "\($0)/" } ?? "") + $0 } ?? ""
+            step.set("working-directory", .text(folder))
         case "confirm" where argument.isEmpty || text != nil: step.set("confirm", .text(text ?? "Run \(step.id)?"))
         case "script": problem("the script of `[script]` has an interpreter of its own")
         case "default", "parallel", "positional-arguments", "private", "group", "no-exit-message", "no-quiet", "no-cd",

@@ -174,6 +174,24 @@ enum ShellWords {
         return !name.isEmpty && (name.last == "+" ? name.dropLast() : name).allSatisfy(\.isVariableCharacter)
     }
 
+    /// True if a text ends inside of quotes.
+    static func areQuotesOpen(_ text: Substring) -> Bool {
+        var quote: Character?
+        var isEscaped = false
+        for character in text {
+            if isEscaped {
+                isEscaped = false
+            } else if character == "\\", quote != "'" {
+                isEscaped = true
+            } else if let open = quote {
+                if character == open { quote = nil }
+            } else if character == "'" || character == "\"" {
+                quote = character
+            }
+        }
+        return quote != nil
+    }
+
     /// True if no character of a text has a meaning to a shell, apart from blanks and the patterns of files.
     static func arePlain(_ text: String) -> Bool {
         text.allSatisfy { $0.isVariableCharacter || " -./:=+,@%*?".contains($0) || !$0.isASCII && !$0.isWhitespace }

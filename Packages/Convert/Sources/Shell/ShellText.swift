@@ -104,6 +104,12 @@ struct ShellText {
 
     var isInQuotes: Bool { quote == .double || quote == .single }
 
+    /// True if what comes next is neither in quotes nor in a comment or here-document.
+    var isOutsideQuotes: Bool { quote == .none && !nesting[nesting.count - 1].isEscaped }
+
+    /// Appends a value in quotes of its own.
+    mutating func append(word: String) { insert(word) }
+
     /// Appends `${…}`, given without its braces.
     mutating func append(expansion: String) { insert("${\(expansion)}") }
 
