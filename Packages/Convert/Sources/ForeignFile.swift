@@ -31,7 +31,7 @@ package struct ForeignFile {
         let lowercased = name.lowercased()
         if lowercased.hasSuffix(".yml") || lowercased.hasSuffix(".yaml") {
             if source.lines.contains(where: { $0.hasPrefix("jobs:") }) { return .gitHubWorkflow }
-            return source.lines.contains { $0.hasPrefix("tasks:") } ? .taskfile : nil
+            return source.lines.contains { $0.hasPrefix("tasks:") || $0.hasPrefix("includes:") } ? .taskfile : nil
         }
         if lowercased == "justfile" || lowercased == ".justfile" || lowercased.hasSuffix(".just") { return .justfile }
         let isMakefile =

@@ -1,3 +1,5 @@
+internal import Workflow
+
 /// A command that another tool runs in a shell of its own.
 struct ShellCommand {
     var text: String
@@ -7,6 +9,9 @@ struct ShellCommand {
     var isShared = false
     /// True if the tool's shell ends at the first failure inside of it, as with `-e`.
     var isStrict = false
+
+    /// True if it gives a variable the output of a command.
+    var isOfVariable: Bool { isShared && text.contains("=$(") }
 
     /// Joins commands that had a shell each to one script: the changes of a command to its shell do not affect the
     /// next, and a failure ends the script where it ended the tool.
@@ -172,6 +177,24 @@ enum ShellWords {
         guard let equals = word.firstIndex(of: "="), let first = word.first, !first.isNumber else { return false }
         let name = word[..<equals]
         return !name.isEmpty && (name.last == "+" ? name.dropLast() : name).allSatisfy(\.isVariableCharacter)
+    }
+
+    /// True for a variable that usual programs look for.
+    static func areOfPrograms(_ name: String) -> Bool {
+        let names: Set<String> = [
+            "CC", "CXX", "CPP", "LD", "AR", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CI", "DEBUG", "EDITOR",
+            "PAGER", "DATABASE_URL", "COLUMNS", "LINES", "TZ", "NO_COLOR", "FORCE_COLOR", "DESTDIR", "PREFIX",
+            "VIRTUAL_ENV", "GOOS", "GOARCH", "GOARM", "GOAMD64", "GOFLAGS", "GOPATH", "GOBIN", "GOROOT", "GOPROXY",
+            "GOCACHE", "GOMODCACHE", "GOPRIVATE", "GONOSUMDB", "GOSUMDB", "GOTOOLCHAIN", "GOEXPERIMENT", "GODEBUG",
+            "GOMAXPROCS", "GOTESTSUM_FORMAT", "CLASSPATH", "NODE_ENV", "RUSTC", "SOURCE_DATE_EPOCH",
+        ]
+        let starts = [
+            "CGO_", "CARGO_", "RUST_", "RUSTC_", "RUSTUP_", "RUSTFLAGS", "PG", "GIT_", "DOCKER_HOST", "DOCKER_BUILDKIT",
+            "DOCKER_CONFIG", "DOCKER_DEFAULT", "DOCKER_CONTEXT", "COMPOSE_", "BUILDKIT_", "NPM_CONFIG", "npm_config",
+            "PIP_", "UV_", "POETRY_", "JAVA_", "MAVEN_", "GRADLE_", "AWS_", "KUBECONFIG", "HELM_", "TF_", "GH_",
+            "CMAKE_", "LC_", "XDG_", "SSH_", "GPG_", "ANSIBLE_", "VAULT_", "SENTRY_", "GOLANGCI_",
+        ]
+        return VariableName.isListenedTo(name) || names.contains(name) || starts.contains(where: name.hasPrefix)
     }
 
     /// True if a text ends inside of quotes.

@@ -13,15 +13,26 @@ enum TaskItem {
 struct TaskCall: Hashable {
     struct Value: Hashable {
         let name: String
+        /// Without templates, unless it is computed.
         let text: String
+        /// True for a text for the `env` of a step, whose expressions only a run knows.
+        var isComputed = false
+        /// Texts that stand for all that it may be, if it is computed.
+        var texts: [String] = []
+        /// The value, if it is no text.
+        var type: TaskExpression?
+        /// As the file spells it.
+        var spelling: String?
+
+        var escaped: String { text.replacing("${{", with: "$${{") }
     }
 
     let task: String
-    /// The variables that it gets, without templates.
+    /// The variables that it gets.
     let values: [Value]
 
     /// The name of exactly this request.
-    var name: String { ([task] + values.map { "\($0.name)=\($0.text)" }).joined(separator: " ") }
+    var name: String { ([task] + values.map { "\($0.name)=\($0.spelling ?? $0.text)" }).joined(separator: " ") }
 }
 
 /// Reads the `cmds` and `deps` of tasks.
@@ -58,7 +69,7 @@ struct TaskItemReader {
         let isTolerated = fields.takeFlag("ignore_error") ?? false
         var script = try variables.script(text)
         if let condition = fields.takeText("if") {
-            script = "if \(try variables.script(condition)); then\n\(script)\nfi"
+            script = "if \(TaskfileConversion.hidden(try variables.script(condition))); then\n\(script)\nfi"
         }
         if let platforms = fields.takeTexts("platforms") {
             // Where flowrun runs.
@@ -85,19 +96,30 @@ struct TaskItemReader {
         let task = try name(fields.takeText("task") ?? "")
         var values: [TaskCall.Value] = []
         for (key, value) in fields.take("vars")?.entries.map({ ($0.key.text, $0.value) }) ?? [] {
-            guard value.kind == .scalar, let text = variables.literal(value.text), TaskVariables.isName(key) else {
+            guard value.kind == .scalar, TaskVariables.isName(variables.environmentName(of: key)) else {
                 throw TaskProblem("what `\(key)` of the task `\(task)` gets is computed")
             }
-            values.append(TaskCall.Value(name: key, text: text))
+            if let text = variables.literal(value.text) {
+                values.append(TaskCall.Value(name: key, text: text, type: TaskVariables.type(of: value)))
+                continue
+            }
+            guard let template = variables.template(value.text) else {
+                throw TaskProblem("what `\(key)` of the task `\(task)` gets is computed")
+            }
+            values.append(
+                TaskCall.Value(
+                    name: key, text: template, isComputed: true, texts: variables.texts(value.text),
+                    spelling: value.text))
         }
         _ = fields.take("silent")
         try expectNothing(fields)
         return TaskCall(task: task, values: values)
     }
 
-    /// The name of a task; one of this file may also have a colon in front.
+    /// The name of a task in the file to convert; one of the file around this one has a colon in front.
     private func name(_ text: String) throws(TaskProblem) -> String {
-        guard let name = variables.literal(text) else { throw TaskProblem("which task runs is computed") }
+        guard var name = variables.literal(text) else { throw TaskProblem("which task runs is computed") }
+        for space in variables.path { name = name.hasPrefix(":") ? String(name.dropFirst()) : "\(space):\(name)" }
         return name.hasPrefix(":") ? String(name.dropFirst()) : name
     }
 

@@ -33,7 +33,7 @@ extension TaskfileConversion {
             var lines = body.prelude + body.checks
             if !body.status.isEmpty {
                 var tests: [String] = []
-                for test in body.status { tests.append("(\(try own.script(test)))") }
+                for test in body.status { tests.append(Self.hidden(try own.script(test))) }
                 lines.append(
                     ShellCommand(text: "if \(tests.joined(separator: " && ")); then exit 0; fi", isShared: true))
             }
@@ -54,6 +54,10 @@ extension TaskfileConversion {
         }
         guard depth < Self.depthLimit else { throw TaskProblem("tasks that run in one another") }
         var taken = StepIDs()
+        // The variables of the task are those of its own commands, and not of the tasks that it calls.
+        let around = commandEnvironment
+        (commandEnvironment, step.env) = (step.env, [])
+        defer { commandEnvironment = around }
         let group = try group(
             body.checks.map(TaskItem.command)[...] + body.items[...], &taken, isFirst: true, depth: depth)
         if group.members.count > 1 { step.set("order", .word("sequence")) }
@@ -87,6 +91,7 @@ extension TaskfileConversion {
             guard !commands.isEmpty else { return }
             let id = taken.id(for: result.members.isEmpty ? "commands" : "commands \(result.members.count + 1)")
             result.members.append(StepDraft(id, .script(Self.script(commands))))
+            result.members[result.members.count - 1].env = commandEnvironment
             commands = []
         }
         var rest = items[...]
@@ -104,8 +109,9 @@ extension TaskfileConversion {
                     result.requested += group.requested
                     return result
                 }
-                result.last.insert(
-                    StepDraft("deferred-\(result.last.count + 1)", .script(Self.script([command]))), at: 0)
+                var last = StepDraft("deferred-\(result.last.count + 1)", .script(Self.script([command])))
+                last.env = commandEnvironment
+                result.last.insert(last, at: 0)
             case .call(let call):
                 close()
                 let member = try member(
@@ -129,7 +135,7 @@ extension TaskfileConversion {
         }
         let base = ids.known(call.task) ?? call.task
         let id = taken.id(for: members.contains { $0.id == base } ? "\(call.name) \(members.count + 1)" : call.task)
-        var member = self.step(of: call.task, task.value, id: id, values: call.values, depth: depth + 1)
+        var member = self.step(of: task, id: id, values: call.values, depth: depth + 1)
         if call.name != id { member.name = call.name }
         (member.comments, member.description, member.isManual) = ([], nil, false)
         if case .unfinished(let reason) = member.body { throw TaskProblem(reason) }

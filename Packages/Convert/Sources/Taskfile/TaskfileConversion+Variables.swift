@@ -2,32 +2,6 @@ internal import Syntax
 
 // The variables of the file and of its tasks, and the files that they come from.
 extension TaskfileConversion {
-    /// Reads what included files add to the variables of this one; their tasks are not converted.
-    mutating func addIncludes(_ node: YAMLNode, _ origin: Excerpt) {
-        draft.tail += origin.comments("not converted: the tasks of other files")
-        for (key, value) in node.entries {
-            var fields = YAMLFields(value)
-            let path = value.kind == .scalar ? value.text : fields.takeText("taskfile") ?? ""
-            let names = [
-                "", "/Taskfile.yml", "/Taskfile.yaml", "/taskfile.yml", "/taskfile.yaml", "/Taskfile.dist.yml",
-            ]
-            let file = path.contains("{{") ? nil : names.compactMap { folder.source(path + $0) }.first
-            guard let lines = file?.lines else {
-                if folder.isKnown, fields.takeFlag("optional") == true { continue }
-                variables.doubt =
-                    variables.doubt ?? "the include `\(key.text)` was not read, and may define what this reads"
-                problem = problem ?? variables.doubt
-                continue
-            }
-            if lines.contains(where: { $0.hasPrefix("vars:") || $0.hasPrefix("includes:") }) {
-                variables.doubt = variables.doubt ?? "the include `\(key.text)` may define what this reads"
-            }
-            if lines.contains(where: { $0.hasPrefix("env:") || $0.hasPrefix("dotenv:") || $0.hasPrefix("includes:") }) {
-                problem = problem ?? "the include `\(key.text)` changes the environment of all tasks"
-            }
-        }
-    }
-
     /// The variables that scripts read by themselves.
     static func names(readByShellsIn node: YAMLNode) -> Set<String> {
         switch node.kind {
@@ -38,13 +12,24 @@ extension TaskfileConversion {
         }
     }
 
-    mutating func addVariables(_ node: YAMLNode?, exported: Bool) {
-        let entries = node?.entries.map { ($0.key, $0.value) } ?? []
-        for (index, (key, node)) in entries.enumerated() {
+    mutating func addVariables(_ entries: [TaskSetting], exported: Bool) {
+        for (index, entry) in entries.enumerated() {
+            let (key, node, source) = (entry.key, entry.value, files[entry.file].source)
             let name = key.text
             var value = TaskVariables.value(of: name, node)
-            let later = entries[index...].map(\.0.text)
+            let later = entries[index...].map(\.key.text)
             if case .text(let text) = value, later.contains(where: { text.contains(".\($0)") }) { value = .unknown }
+            if case .unknown = value, case .text(let text) = TaskVariables.value(of: name, node), !exported,
+                !later.dropFirst().contains(where: { text.contains(".\($0)") }), TaskVariables.isName(name),
+                let template = variables.template(text)
+            {
+                // Made from the variable of the environment.
+                value = .template(template, texts: variables.texts(text))
+            }
+            if entry.isUnclear || entry.file > 0 && node.readsOwnFolder { value = .unknown }
+            // Such a command runs in the folder of the include.
+            if case .command = value, files[entry.file].include?.dir != nil { value = .unknown }
+            if !exported { variables.types[name] = TaskVariables.type(of: node) }
             let comments = source.comment(above: key)
             if exported {
                 addExported(name, value, source.excerpt(key, node), comments)
@@ -59,6 +44,9 @@ extension TaskfileConversion {
                     YAMLEntry("env", .text(name)),
                 ]
                 draft.params.append(YAMLEntry(name, .inline(fields), comments: comments))
+                continue
+            case .template(let template, _):
+                draft.env.append(YAMLEntry(environmentName, .text(template), comments: comments))
                 continue
             case .text(let text) where TaskVariables.isName(environmentName):
                 if let template = variables.template(text) {
@@ -93,7 +81,8 @@ extension TaskfileConversion {
         case .text(let text): expression = variables.template(text).flatMap(ExpressionText.expression)
         case .param(let substitute): expression = ExpressionText.expression(of: substitute)
         case .command(let command):
-            if let script = variables.sharedScript(command) {
+            // Task gives its variables to no command of the environment.
+            if let script = variables.sharedScript(command, hasExports: false) {
                 addShared(name, script, comments)
                 expression = "vars.\(name)"
             }
@@ -141,11 +130,14 @@ extension TaskfileConversion {
         for (index, (name, node)) in entries.enumerated() {
             // A value from the caller takes precedence over the task's own.
             if given.contains(where: { $0.name == name }) { continue }
-            if case .variable(name, nil)? = TaskTemplate.only(node.text) {
+            if case .variable(name, nil)? = TaskTemplate.only(node.text),
+                !exported || own.environmentName(of: name) == name
+            {
                 own[name] = own[name] ?? .shell
                 continue
             }
             let value = TaskVariables.value(of: name, node)
+            if !exported { own.types[name] = TaskVariables.type(of: node) }
             if exported {
                 try addOwnExported(name, value, to: &step, own, &prelude)
                 continue
@@ -164,6 +156,16 @@ extension TaskfileConversion {
                 step.env.append(YAMLEntry(name, .text("${{ env.\(name) ?? \(text) }}")))
                 continue
             }
+            if case .text(let text) = value, text.contains(".\(name)") {
+                // Made from what it was before.
+                guard let template = own.template(text), TaskVariables.isName(environmentName) else {
+                    own[name] = .unknown
+                    continue
+                }
+                own[name] = .template(template, texts: own.texts(text))
+                step.env.append(YAMLEntry(environmentName, .text(template)))
+                continue
+            }
             own[name] = value
             switch value {
             case .text(let text):
@@ -176,8 +178,9 @@ extension TaskfileConversion {
                 }
                 // Once, before the commands.
                 own[name] = .shared
+                let exports = try own.exports(for: command).map { "\($0)\n" }.joined()
                 prelude.append(
-                    ShellCommand(text: "\(environmentName)=$(\(try own.script(command)))", isShared: true))
+                    ShellCommand(text: "\(environmentName)=$(\(exports)\(try own.script(command)))", isShared: true))
             default: break
             }
         }
@@ -190,19 +193,42 @@ extension TaskfileConversion {
         let isAtTop = draft.env.contains { $0.key == name }
         switch value {
         case .text(let text):
-            guard let template = own.template(text), let expression = ExpressionText.expression(of: template),
-                !template.contains("vars.")
-            else {
-                throw TaskProblem("what `\(name)` of the environment is could not be converted")
-            }
             // A variable of the environment wins over both.
             if isAtTop { throw TaskProblem("`\(name)` of the environment has a value for all tasks as well") }
+            guard let template = own.template(text), let expression = ExpressionText.expression(of: template),
+                !template.contains("vars."), !template.contains("env.\(name) ")
+            else {
+                guard !TaskTemplate.pieces(of: text).contains(where: \.isChoice) else {
+                    throw TaskProblem("what `\(name)` of the environment is could not be converted")
+                }
+                let value = "${\(name)-$(printf %s \"\(try own.quoted(text))\")}"
+                prelude.append(ShellCommand(text: "\(name)=\"\(value)\"", isShared: true))
+                prelude.append(ShellCommand(text: "export \(name)", isShared: true))
+                return
+            }
             step.env.append(YAMLEntry(name, .text("${{ env.\(name) ?? \(expression) }}")))
         case .command(let command):
             if isAtTop { throw TaskProblem("`\(name)` of the environment has a value for all tasks as well") }
-            prelude.append(ShellCommand(text: "\(name)=${\(name)-$(\(try own.script(command)))}", isShared: true))
+            let value = "$(\(try own.script(command)))"
+            prelude.append(ShellCommand(text: "\(name)=${\(name)-\(value)}", isShared: true))
             prelude.append(ShellCommand(text: "export \(name)", isShared: true))
         default: throw TaskProblem("what `\(name)` of the environment is could not be converted")
         }
     }
+}
+
+extension YAMLNode {
+    /// True if a text in it names the folder of its file.
+    fileprivate var readsOwnFolder: Bool {
+        switch kind {
+        case .scalar: text.contains(".TASKFILE") || text.contains(".TASK_DIR")
+        case .sequence: elements.contains { $0.readsOwnFolder }
+        case .mapping: entries.contains { $0.value.readsOwnFolder }
+        case .invalid: false
+        }
+    }
+}
+
+extension TaskTemplate.Piece {
+    fileprivate var isChoice: Bool { if case .choice = self { true } else { false } }
 }

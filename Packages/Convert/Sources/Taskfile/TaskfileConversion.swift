@@ -2,13 +2,15 @@ internal import Syntax
 
 /// Converts a Taskfile: each task becomes a step.
 struct TaskfileConversion {
-    let source: YAMLSource
     let folder: ForeignFolder
+    /// The file to convert, and those that it includes.
+    var files: [TaskFile] = []
+    private var source: YAMLSource { files[0].source }
     var draft = WorkflowDraft()
     var ids = StepIDs()
     var variables = TaskVariables()
-    private var tasks: [(key: YAMLNode, value: YAMLNode)] = []
-    private var givenNames: Set<String> = []
+    private var tasks: [TaskEntry] = []
+    private(set) var givenNames: Set<String> = []
     /// Requests for tasks with values of their own, each a step of its own.
     private var copies: [TaskCall] = []
     /// The limit for tasks that run inside of others, which may do so themselves.
@@ -16,6 +18,8 @@ struct TaskfileConversion {
 
     /// The reason why no step can be trusted; nil if there is none.
     var problem: String?
+    /// The variables of the commands of the task that is being made a group.
+    var commandEnvironment: [YAMLEntry] = []
     /// The steps that each step requests, as often as it does.
     private var requests: [String: [String]] = [:]
     /// The tasks that the step made last has as needs.
@@ -24,39 +28,46 @@ struct TaskfileConversion {
     private var single: Set<String> = []
 
     static func draft(of root: YAMLNode, source: YAMLSource, in folder: ForeignFolder) -> WorkflowDraft {
-        var conversion = TaskfileConversion(source: source, folder: folder)
-        conversion.convert(root)
+        var conversion = TaskfileConversion(folder: folder)
+        conversion.files = [TaskFile(root: root, source: source, folder: "", parent: nil, include: nil)]
+        conversion.load(conversion.includes(of: 0)) { $0.convert(root) }
         return conversion.draft
     }
 
-    private init(source: YAMLSource, folder: ForeignFolder) { (self.source, self.folder) = (source, folder) }
+    private init(folder: ForeignFolder) { self.folder = folder }
 
     private mutating func convert(_ root: YAMLNode) {
         var fields = YAMLFields(root)
         _ = fields.take("version")
-        variables.readByShells = Self.names(readByShellsIn: root)
-        if let (key, value) = fields.takeEntry("includes") { addIncludes(value, source.excerpt(key, value)) }
-        addVariables(fields.take("vars"), exported: false)
-        addVariables(fields.take("env"), exported: true)
-        let files = fields.takeTexts("dotenv")?.reversed().map { $0 }
-        addDotenv(files, variables, to: &draft.settings) { problem = problem ?? $0 }
-        if let files { draft.requireFree(of: files.compactMap { variables.literal($0) }, in: folder) }
+        for file in files { variables.readByShells.formUnion(Self.names(readByShellsIn: file.root)) }
+        _ = fields.take("includes")
+        checkIncluded()
+        let environment = merged("env")
+        variables.exported = Set(environment.map(\.key.text))
+        variables.hasDotenv = fields.has("dotenv")
+        addVariables(merged("vars"), exported: false)
+        addVariables(environment, exported: true)
+        _ = (fields.take("vars"), fields.take("env"))
+        let dotenv = fields.takeTexts("dotenv")?.reversed().map { $0 }
+        addDotenv(dotenv, variables, to: &draft.settings) { problem = problem ?? $0 }
+        if let dotenv { draft.requireFree(of: dotenv.compactMap { variables.literal($0) }, in: folder) }
         draft.settings.append(YAMLEntry("defaults", .inline([YAMLEntry("shell", .texts(Self.shell(&fields)))])))
         var top = fields
         let runsOnce = top.takeText("run").map { $0 != "always" } ?? false
-        givenNames = Self.names(setIn: root)
-        tasks = fields.take("tasks").map { Array($0.entries) } ?? []
+        for file in files { givenNames.formUnion(Self.names(setIn: file.root)) }
+        _ = fields.take("tasks")
+        tasks = entries()
         draft.tail += fields.leftOver(source)
         let harmless = ["silent", "output", "interval", "method", "run"]
         if let key = fields.otherKeys.first(where: { !$0.hasPrefix("x-") && !harmless.contains($0) }) {
             problem = problem ?? "`\(key)` was not understood"
         }
-        for task in tasks { _ = ids.id(for: task.key.text) }
-        let hasDefault = tasks.contains { $0.key.text == "default" }
+        for task in tasks { _ = ids.id(for: task.name) }
+        let hasDefault = tasks.contains { $0.name == "default" }
         for task in tasks {
-            var step = step(of: task.key.text, task.value, id: ids.id(for: task.key.text), values: [])
-            step.comments = source.comment(above: task.key) + step.comments
-            step.origin = source.excerpt(task.key, task.value)
+            var step = step(of: task, id: ids.id(for: task.name), values: [])
+            step.comments = files[task.file].source.comment(above: task.key) + step.comments
+            step.origin = origin(of: task)
             step.isManual = step.isManual || !hasDefault
             if runsOnce || Self.runsOnce(task.value) { single.insert(step.id) }
             draft.steps.append(step)
@@ -66,15 +77,16 @@ struct TaskfileConversion {
             let call = copies[index]
             index += 1
             guard let task = task(call.task) else { continue }
-            var step = step(of: call.task, task.value, id: ids.id(for: call.name), values: call.values)
+            var step = step(of: task, id: ids.id(for: call.name), values: call.values)
             step.name = call.name
-            step.origin = source.excerpt(task.key, task.value)
+            step.origin = origin(of: task)
             step.isManual = step.isManual || !hasDefault
             if Self.runsOnce(task.value) { single.insert(step.id) }
             draft.steps.append(step)
         }
         giveUpRepeated()
         addAliases(isManual: !hasDefault)
+        addOwnNames()
         if hasDefault { draft.defaultSteps = [ids.id(for: "default")] }
     }
 
@@ -109,28 +121,37 @@ struct TaskfileConversion {
     }
 
     /// Returns the task of this name; nil if there is none.
-    func task(_ name: String) -> (key: YAMLNode, value: YAMLNode)? {
-        tasks.first { $0.key.text == name }
-            ?? tasks.first { task in
-                var fields = YAMLFields(task.value)
-                return fields.takeTexts("aliases")?.contains(name) ?? false
-            }
+    func task(_ name: String) -> TaskEntry? {
+        tasks.first { $0.name == name } ?? tasks.first { $0.aliases.contains(name) }
+    }
+
+    private func origin(of task: TaskEntry) -> Excerpt { files[task.file].source.excerpt(task.key, task.value) }
+
+    /// Adds the variables that Task itself sets, as far as a step reads them.
+    private mutating func addOwnNames() {
+        let text = draft.text
+        let processor =
+            "case $(uname -m) in x86_64) echo amd64 ;; aarch64) echo arm64 ;; armv*) echo arm ;; i?86) echo 386 ;; "
+            + "*) uname -m ;; esac"
+        for (name, command) in [(TaskExpression.processor, processor), ("TASK_ROOT_DIR", "pwd")]
+        where text.contains(name) {
+            draft.vars.insert(YAMLEntry(name, .inline([YAMLEntry("run", .text(command))])), at: 0)
+        }
     }
 
     private mutating func addAliases(isManual: Bool) {
         for task in tasks {
-            var fields = YAMLFields(task.value)
-            for alias in fields.takeTexts("aliases") ?? [] {
-                let origin = source.excerpt(task.key, task.value)
+            for alias in task.aliases where !tasks.contains(where: { $0.name == alias }) {
+                let origin = origin(of: task)
                 if origin.lines.contains(where: { $0.contains("CLI_ARGS") }) {
                     // A step that is only needed gets no arguments.
-                    var step = step(of: task.key.text, task.value, id: ids.id(for: alias), values: [])
-                    (step.name, step.isManual, step.origin) = ("\(task.key.text), as \(alias)", isManual, origin)
+                    var step = step(of: task, id: ids.id(for: alias), values: [])
+                    (step.name, step.isManual, step.origin) = ("\(task.name), as \(alias)", isManual, origin)
                     draft.steps.append(step)
                     continue
                 }
                 var step = StepDraft(ids.id(for: alias), .milestone, origin: origin)
-                step.needs = [ids.id(for: task.key.text)]
+                step.needs = [ids.id(for: task.name)]
                 step.isManual = isManual
                 draft.steps.append(step)
             }
@@ -140,18 +161,26 @@ struct TaskfileConversion {
     // MARK: - Tasks
 
     mutating func step(
-        of name: String, _ node: YAMLNode, id: String, values: [TaskCall.Value], depth: Int = 0
+        of task: TaskEntry, id: String, values: [TaskCall.Value], depth: Int = 0
     ) -> StepDraft {
+        let (name, node, source) = (task.name, task.value, files[task.file].source)
+        let values = values + task.values.filter { value in !values.contains { $0.name == value.name } }
         var step = StepDraft(id, .milestone)
         if id != name, values.isEmpty { step.name = name }
         var own = variables
         own.task = name
         var fields = YAMLFields(node)
-        own.isElsewhere = fields.has("dir")
-        var problem = problem
+        own.isElsewhere = fields.has("dir") || task.dir != nil
+        (own.path, own.folder) = (task.path, files[task.file].folder)
+        while own.folder.hasSuffix("/") { own.folder.removeLast() }
+        var problem = problem ?? task.problem ?? conflict(of: task)
         for value in values {
-            own[value.name] = .text(value.text)
-            step.env.append(YAMLEntry(own.environmentName(of: value.name), .text(value.text)))
+            // Task determines the variables of the files before those of an include, so that they win.
+            if task.values.contains(value), variables[value.name] != nil, !variables.isParam(value.name) { continue }
+            own[value.name] = value.isComputed ? .template(value.text, texts: value.texts) : .text(value.text)
+            own.types[value.name] = value.type
+            let name = own.environmentName(of: value.name)
+            step.env.append(YAMLEntry(name, .text(value.isComputed ? value.text : value.escaped)))
         }
         var prelude: [ShellCommand] = []
         var requested: [String] = []
@@ -161,7 +190,7 @@ struct TaskfileConversion {
                 try addOwnVariables(fields.take("vars"), exported: false, values, to: &step, &own, &prelude)
                 try addOwnVariables(fields.take("env"), exported: true, values, to: &step, &own, &prelude)
             }
-            try addSettings(&fields, own, to: &step)
+            try addSettings(&fields, own, task, to: &step)
             let isTolerant = fields.takeFlag("ignore_error") ?? false
             let hasCondition = fields.has("if")
             let checks = try checks(&fields, own)
@@ -187,6 +216,9 @@ struct TaskfileConversion {
                 checks: checks, hasCondition: hasCondition, prelude: prelude, items: items,
                 status: fields.takeTexts("status") ?? [], isTolerant: isTolerant)
             if let first = leadingCall(of: body) { calls.append(first) }
+            if let name = body.prelude.first(where: \.isOfVariable), !calls.isEmpty {
+                throw TaskProblem("task determines `\(name.text.prefix { $0 != "=" })` before it runs other tasks")
+            }
             requested += try setBody(of: &step, body, own, depth: depth)
         } catch {
             problem = problem ?? error.reason
@@ -206,7 +238,7 @@ struct TaskfileConversion {
     }
 
     private func addSettings(
-        _ fields: inout YAMLFields, _ own: TaskVariables, to step: inout StepDraft
+        _ fields: inout YAMLFields, _ own: TaskVariables, _ task: TaskEntry, to step: inout StepDraft
     ) throws(TaskProblem) {
         step.description = fields.takeText("desc")
         if let summary = fields.takeText("summary") {
@@ -218,19 +250,25 @@ struct TaskfileConversion {
             if let text { step.name = text } else { step.notes.append("not converted: label: \(label)") }
         }
         step.isManual = fields.takeFlag("internal") ?? false
+        step.isManual = step.isManual || task.isInternal
         _ = fields.take("aliases")
         if let folder = fields.takeText("dir") {
-            if let text = own.template(folder) {
-                step.set("working-directory", .text(text))
-            } else {
+            guard let text = own.template(folder), task.dir == nil || !text.hasPrefix("$") else {
                 throw TaskProblem("only a run knows the folder `\(folder)`")
             }
+            let isRooted = text.hasPrefix("/") || task.dir == nil
+            step.set("working-directory", .text(isRooted ? text : "\(task.dir ?? "")/\(text)"))
+        } else if let folder = task.dir {
+            step.set("working-directory", .text(folder))
         }
         var problem: String?
         addDotenv(fields.takeTexts("dotenv")?.reversed(), own, to: &step.settings) { problem = $0 }
         if let problem { throw TaskProblem(problem) }
         if let prompts = fields.takeTexts("prompt")?.filter({ !$0.isEmpty }), !prompts.isEmpty {
-            let texts = prompts.compactMap { own.literal($0) }
+            // What a question may read is known before the run.
+            let texts = prompts.compactMap { own.template($0) }.filter {
+                !$0.contains("${{") || !$0.contains("vars.") && !$0.contains("env.")
+            }
             guard texts.count == prompts.count else { throw TaskProblem("the question of `prompt` is computed") }
             step.set("confirm", .text(texts.joined(separator: " ")))
         }
@@ -256,60 +294,6 @@ struct TaskfileConversion {
         ["darwin": "macos", "amd64": "x86_64"][name] ?? name
     }
 
-    /// Returns the checks that come before all actions of the task, as commands.
-    private mutating func checks(
-        _ fields: inout YAMLFields, _ own: TaskVariables
-    ) throws(TaskProblem) -> [ShellCommand] {
-        var commands: [ShellCommand] = []
-        if let requires = fields.take("requires") {
-            var inner = YAMLFields(requires)
-            for variable in inner.take("vars").map({ Array($0.elements) }) ?? [] {
-                var fields = YAMLFields(variable)
-                let name = variable.kind == .scalar ? variable.text : fields.takeText("name") ?? ""
-                let choices = fields.takeTexts("enum")
-                if let key = fields.firstKey { throw TaskProblem("`\(key)` of `requires` was not understood") }
-                if addRequiredParam(name, choices) { continue }
-                if own[name] != nil, choices == nil { continue }
-                if own[name] != nil { throw TaskProblem("`\(name)` has to be one of some values") }
-                commands.append(ShellCommand(text: ": \"${\(name):?\(name) is missing, give it with --env}\""))
-                guard let choices else { continue }
-                let message = "echo '\(name): expected \(choices.joined(separator: " or "))' >&2; exit 1"
-                let words = choices.map(shellWord).joined(separator: "|")
-                commands.append(ShellCommand(text: "case \"$\(name)\" in \(words)) ;; *) \(message) ;; esac"))
-            }
-            if let key = inner.firstKey { throw TaskProblem("`\(key)` of `requires` was not understood") }
-        }
-        for condition in fields.take("preconditions").map({ Array($0.elements) }) ?? [] {
-            var inner = YAMLFields(condition)
-            let test = try own.script(condition.kind == .scalar ? condition.text : inner.takeText("sh") ?? "true")
-            let message = inner.takeText("msg") ?? "`\(test)` failed"
-            if condition.kind == .mapping, let key = inner.firstKey {
-                throw TaskProblem("`\(key)` of `preconditions` was not understood")
-            }
-            commands.append(ShellCommand(text: "(\(test)) || { echo \(shellWord(message)) >&2; exit 1; }"))
-        }
-        if let condition = fields.takeText("if") {
-            commands.append(ShellCommand(text: "(\(try own.script(condition))) || exit 0"))
-        }
-        return commands.map { command in
-            var command = command
-            command.isShared = true
-            return command
-        }
-    }
-
-    /// Makes a variable that a task requires a parameter, unless the file gives it a value somewhere. Returns true if
-    /// it is a parameter.
-    private mutating func addRequiredParam(_ name: String, _ choices: [String]?) -> Bool {
-        if draft.params.contains(where: { $0.key == name }) { return true }
-        guard variables[name] == nil, TaskVariables.isName(name), !givenNames.contains(name) else { return false }
-        var fields = [YAMLEntry("type", .word(choices == nil ? "string" : "enum"))]
-        if let choices { fields.append(YAMLEntry("values", .texts(choices))) }
-        fields += [YAMLEntry("required", .word("true")), YAMLEntry("env", .text(name))]
-        draft.params.append(YAMLEntry(name, .inline(fields)))
-        return true
-    }
-
     /// The variables that any task or call sets.
     private static func names(setIn node: YAMLNode) -> Set<String> {
         var names: Set<String> = []
@@ -328,7 +312,7 @@ struct TaskfileConversion {
                 throw TaskProblem("there is no task `\(call.task)` in this file")
             }
             if call.values.isEmpty {
-                needs.append(ids.id(for: task.key.text))
+                needs.append(ids.id(for: task.name))
             } else {
                 if !copies.contains(call) { copies.append(call) }
                 needs.append(ids.id(for: call.name))
