@@ -89,7 +89,7 @@ struct SampleTests {
         "version", "tasks", "vars", "desc", "deps", "cmds", "cmd", "sh", "dir", "task", "summary", "defer", "label",
         "ITEM", "TASK", "CLI_ARGS", "default", "preconditions", "msg", "prompt", "requires", "status", "aliases",
         "ignore_error", "internal", "darwin", "for", "var", "split", "as", "name", "enum", "3", "set", "shopt",
-        "globstar", "pipefail", "platforms", "if",
+        "globstar", "pipefail", "platforms", "if", "OS", "ARCH",
         // GitHub workflows
         "jobs", "runs", "strategy", "minutes", "timeout", "max", "parallel", "fail", "fast", "false", "needs",
         "outputs", "id", "GITHUB_OUTPUT", "secrets", "matrix", "inputs", "github", "defaults", "continue", "on",

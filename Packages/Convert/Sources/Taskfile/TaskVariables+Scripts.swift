@@ -33,6 +33,7 @@ extension TaskVariables {
 
     /// A variable for the inside of double quotes.
     private func word(of name: String, depth: Int) throws(TaskProblem) -> String {
+        if name == Self.unreadable { throw TaskProblem("a function of texts gets what nothing sets") }
         if case .text(let text)? = values[name], template(text) == nil { return try quoted(text, depth: depth + 1) }
         var text = ShellText()
         text.append("\"")
@@ -157,6 +158,9 @@ extension TaskVariables {
         case nil:
             let value = TaskTemplate.expression(expression).map { decided($0, depth: depth) }
             if let literal = value?.literal { return script.append(literal) }
+            if value == .variable(Self.unreadable) {
+                throw TaskProblem("a script has nothing like `{{\(expression)}}`, where nothing sets the variable")
+            }
             let word = try value?.word { name throws(TaskProblem) in try self.word(of: name, depth: depth) }
             guard let word else { throw TaskProblem("a script has nothing like `{{\(expression)}}`") }
             for text in value?.texts ?? [] where !script.readsAlike(text) {

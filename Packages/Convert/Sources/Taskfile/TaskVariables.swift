@@ -150,7 +150,7 @@ struct TaskVariables {
     }
 
     /// A name that no shell and no expression can read.
-    private static let unreadable = ""
+    static let unreadable = ""
 
     /// Variables that Task itself sets.
     private static let special: Set<String> = [

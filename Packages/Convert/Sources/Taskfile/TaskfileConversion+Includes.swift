@@ -103,7 +103,7 @@ extension TaskfileConversion {
                 let doubt = "the include `\(include.name)` was not read, and may define what this reads"
                 variables.doubt = variables.doubt ?? doubt
                 problem = problem ?? doubt
-                draft.tail += include.origin.comments("not converted: the tasks of other files")
+                draft.tail += include.origin.comments("not converted, one of `includes`")
             }
             return load(rest, body)
         }

@@ -129,9 +129,9 @@ extension TaskfileConversion {
         let entries = node?.entries.map { ($0.key.text, $0.value) } ?? []
         for (index, (name, node)) in entries.enumerated() {
             // A value from the caller takes precedence over the task's own.
-            if given.contains(where: { $0.name == name }) { continue }
+            if !exported, given.contains(where: { $0.name == name }) { continue }
             if case .variable(name, nil)? = TaskTemplate.only(node.text),
-                !exported || own.environmentName(of: name) == name
+                !exported || own[name] == nil
             {
                 own[name] = own[name] ?? .shell
                 continue

@@ -39,7 +39,11 @@ struct TaskfileConversion {
     private mutating func convert(_ root: YAMLNode) {
         var fields = YAMLFields(root)
         _ = fields.take("version")
-        for file in files { variables.readByShells.formUnion(Self.names(readByShellsIn: file.root)) }
+        for file in files {
+            variables.readByShells.formUnion(Self.names(readByShellsIn: file.root))
+            // Of such a name, a template and the environment may have different values.
+            variables.readByShells.formUnion(Self.names(setIn: file.root, by: ["env"]))
+        }
         _ = fields.take("includes")
         checkIncluded()
         let environment = merged("env")
@@ -220,6 +224,7 @@ struct TaskfileConversion {
                 throw TaskProblem("task determines `\(name.text.prefix { $0 != "=" })` before it runs other tasks")
             }
             requested += try setBody(of: &step, body, own, depth: depth)
+            makeFolder(of: &step)
         } catch {
             problem = problem ?? error.reason
         }
@@ -279,6 +284,16 @@ struct TaskfileConversion {
         }
     }
 
+    /// Task makes the folder of a task if it is not there.
+    private func makeFolder(of step: inout StepDraft) {
+        guard folder.isKnown, case .script(let script) = step.body,
+            let index = step.settings.firstIndex(where: { $0.key == "working-directory" }),
+            case .text(let path) = step.settings[index].value, !path.contains("${{"), !folder.exists(path)
+        else { return }
+        step.settings.remove(at: index)
+        step.body = .script("mkdir -p \(shellWord(path))\ncd \(shellWord(path))\n\(script)")
+    }
+
     /// The sources that a shell lists in the same way as the task; nil if there are others.
     private static func sources(of node: YAMLNode, _ own: TaskVariables) -> [String]? {
         var fields = YAMLFields(node)
@@ -295,12 +310,12 @@ struct TaskfileConversion {
     }
 
     /// The variables that any task or call sets.
-    private static func names(setIn node: YAMLNode) -> Set<String> {
+    private static func names(setIn node: YAMLNode, by keys: [String] = ["vars", "env"]) -> Set<String> {
         var names: Set<String> = []
-        for element in node.elements { names.formUnion(Self.names(setIn: element)) }
+        for element in node.elements { names.formUnion(Self.names(setIn: element, by: keys)) }
         for (key, value) in node.entries {
-            if ["vars", "env"].contains(key.text) { names.formUnion(value.entries.map(\.key.text)) }
-            names.formUnion(Self.names(setIn: value))
+            if keys.contains(key.text) { names.formUnion(value.entries.map(\.key.text)) }
+            names.formUnion(Self.names(setIn: value, by: keys))
         }
         return names
     }
