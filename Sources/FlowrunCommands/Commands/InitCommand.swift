@@ -94,7 +94,7 @@ struct InitCommand {
             throw .usage(
                 """
                 `\(source)` is not known as a file to convert; expected a Makefile or *.mk, a justfile or *.just, or \
-                a *.yml with `tasks:` (Taskfile) or `jobs:` (GitHub workflow)
+                a *.yml with `tasks:` or `includes:` (Taskfile) or `jobs:` (GitHub workflow)
                 """)
         }
         var draft: WorkflowDraft

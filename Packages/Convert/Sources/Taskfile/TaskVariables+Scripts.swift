@@ -217,7 +217,9 @@ extension TaskVariables {
                 if name == "TASKFILE_DIR", !folder.isEmpty { script.append("/\(folder)") }
             case "USER_WORKING_DIR": script.append(variable: "FLOWRUN_INVOCATION_DIR")
             default:
-                guard Self.isName(name) else { throw TaskProblem("there is no `{{.\(name)}}` here") }
+                guard Self.isName(name), !Self.special.contains(name) else {
+                    throw TaskProblem("there is no `{{.\(name)}}` here")
+                }
                 if let doubt { throw TaskProblem(doubt) }
                 // Task also takes it from the environment.
                 script.append(variable: name)

@@ -37,6 +37,8 @@ struct TaskVariables {
     /// The names that the files set in the environment, or may.
     var exported: Set<String> = []
     var hasDotenv = false
+    /// The names that tasks require, which become parameters.
+    var required: Set<String> = []
     /// True in the commands of `vars`, which do not see the variables that come from other ones.
     var isInVars = false
     /// The reason why a name may have a value that is not known here; nil if all files were read.
@@ -143,6 +145,7 @@ struct TaskVariables {
         case nil where name == TaskExpression.processor: return "vars.\(name)"
         case nil where name == "TASK" && task != nil: return TaskExpression.quoted(task ?? "")
         case nil:
+            if required.contains(name) { return "params.\(name)" }
             let isOfEnvironment = Self.isName(name) && doubt == nil && !hasDotenv && !exported.contains(name)
             return isOfEnvironment && !Self.special.contains(name) ? "(env.\(name) ?? '')" : nil
         default: return nil
@@ -153,7 +156,7 @@ struct TaskVariables {
     static let unreadable = ""
 
     /// Variables that Task itself sets.
-    private static let special: Set<String> = [
+    static let special: Set<String> = [
         "TASK", "ROOT_DIR", "ROOT_TASKFILE", "TASKFILE", "TASKFILE_DIR", "TASK_DIR", "USER_WORKING_DIR", "CLI_ARGS",
         "CLI_ARGS_LIST", "CLI_FORCE", "CLI_SILENT", "CLI_VERBOSE", "CLI_OFFLINE", "CLI_ASSUME_YES", "TASK_EXE",
         "TASK_VERSION", "CHECKSUM", "TIMESTAMP", "ITEM", "EXIT_CODE", "MATCH", "ALIAS",

@@ -68,11 +68,30 @@ extension TaskfileConversion {
         return nil
     }
 
+    /// The names that tasks require and that are going to be parameters.
+    func requiredNames(in tasks: [TaskEntry]) -> Set<String> {
+        var names: Set<String> = []
+        for task in tasks {
+            var fields = YAMLFields(task.value)
+            var inner = fields.take("requires").map { YAMLFields($0) }
+            for variable in inner?.take("vars").map({ Array($0.elements) }) ?? [] {
+                var own = YAMLFields(variable)
+                let name = variable.kind == .scalar ? variable.text : own.takeText("name") ?? ""
+                if canBeParam(name) { names.insert(name) }
+            }
+        }
+        return names
+    }
+
+    private func canBeParam(_ name: String) -> Bool {
+        variables[name] == nil && TaskVariables.isName(name) && !givenNames.contains(name)
+    }
+
     /// Makes a variable that a task requires a parameter, unless the file gives it a value somewhere. Returns true if
     /// it is a parameter.
     private mutating func addRequiredParam(_ name: String, _ choices: [String]?) -> Bool {
         if draft.params.contains(where: { $0.key == name }) { return true }
-        guard variables[name] == nil, TaskVariables.isName(name), !givenNames.contains(name) else { return false }
+        guard canBeParam(name) else { return false }
         var fields = [YAMLEntry("type", .word(choices == nil ? "string" : "enum"))]
         if let choices { fields.append(YAMLEntry("values", .texts(choices))) }
         fields += [YAMLEntry("required", .word("true")), YAMLEntry("env", .text(name))]

@@ -67,6 +67,7 @@ struct TaskfileConversion {
             problem = problem ?? "`\(key)` was not understood"
         }
         for task in tasks { _ = ids.id(for: task.name) }
+        variables.required = requiredNames(in: tasks)
         let hasDefault = tasks.contains { $0.name == "default" }
         for task in tasks {
             var step = step(of: task, id: ids.id(for: task.name), values: [])
