@@ -118,6 +118,23 @@ struct TerminalTests {
         #expect(end.text.filter { $0.contains("first line") }.count == 1)
     }
 
+    @Test func `a line that a step redraws is in its row, and its secrets are not`() async throws {
+        let test = try FlowrunTest(
+            #"""
+            version: 1
+            secrets: { TOKEN: { env: TOKEN } }
+            steps:
+              bar: { secrets: [TOKEN], run: "printf '\\r 41%%'; printf '\\r 42%% %s \\r' \"$TOKEN\"; read _ < go; echo" }
+            """#)
+        let gate = try test.gate("go")
+        let terminal = try await test.startOnTerminal(["workflow.yml"], environment: ["TOKEN": "hush-hush"])
+        try await terminal.wait(for: "the bar") { $0.text.last?.hasSuffix("s  bar   42% ***") == true }
+        gate.open()
+        let (status, end) = try await terminal.finish()
+        #expect(status == .exited(0))
+        #expect(end.text.filter { $0.contains("42% ***") }.count == 1 && !end.text.joined().contains("hush"))
+    }
+
     @Test(arguments: [
         ("under make", #"printf 'all:\n\t@"%s" workflow.yml -j 2\n' "$0" > Makefile; exec make -j4"#),
         ("behind a pipe", #""$0" workflow.yml -j 2 | cat"#),

@@ -32,6 +32,20 @@ struct OutputLinesTests {
         #expect(pieces([""]) == [])
     }
 
+    @Test func `an unfinished line can be seen while it waits, its last part and whole characters only`() {
+        var lines = OutputLines()
+        for (chunk, seen) in [
+            ("whole\n", ""), ("\r 4", "\r 4"), ("2%", "\r 42%"), ("\n", ""), ("\u{E9}", "\u{E9}"),
+            (String(repeating: "é", count: 600) + "!", String(repeating: "é", count: 511) + "!"),
+        ] {
+            Array(chunk.utf8).withUnsafeBytes { lines.append($0) { _, _ in } }
+            #expect(String(decoding: lines.unfinished, as: UTF8.self) == seen)
+        }
+        let torn: [UInt8] = [10, 97, 0xC3]
+        torn.withUnsafeBytes { lines.append($0) { _, _ in } }
+        #expect(lines.unfinished == [97])
+    }
+
     @Test func `a long chunk is handed on as it is, behind the line it completes`() {
         let long = String(repeating: "long\n", count: 2000)
         #expect(pieces(["begin", "end\n" + long + "rest"]) == ["beginend\n", long, "rest…"])

@@ -315,10 +315,20 @@ package protocol Reporter: AnyObject {
 
     /// True once a step's output could not be read back to be shown.
     var lostOutput: Bool { get }
+
+    /// True if it shows lines before they end.
+    var showsUnfinishedLines: Bool { get }
+
+    /// Shows the end of what was written and is no event yet, because its line has not ended, such as a progress bar.
+    func show(unfinished line: [UInt8], of writer: StepOutput.Writer)
 }
 
 extension Reporter {
     package func tick(at elapsed: Duration) -> Duration? { nil }
 
     package var lostOutput: Bool { false }
+
+    package var showsUnfinishedLines: Bool { false }
+
+    package func show(unfinished line: [UInt8], of writer: StepOutput.Writer) {}
 }

@@ -57,7 +57,7 @@ package final class LiveRegion: Reporter {
         case .stepOutput(let output):
             // Standard output of a command of `vars` is its value.
             if output.step == nil, output.stream == .stdout { break }
-            lastLines.note(output)
+            lastLines.note(output.bytes, of: output.writer)
             hasChanged = true
         case .stepFinished(let step): lastLines.forget(.step(step.step))
         case .stepRetry(let retry): lastLines.forget(.step(retry.step))
@@ -67,6 +67,13 @@ package final class LiveRegion: Reporter {
         if view.revision != revision { hasChanged = true }
         revision = view.revision
         if view.hasEnded { clear() }
+    }
+
+    package var showsUnfinishedLines: Bool { true }
+
+    package func show(unfinished line: [UInt8], of writer: StepOutput.Writer) {
+        line.withUnsafeBytes { lastLines.note($0, of: writer, isUnfinished: true) }
+        hasChanged = true
     }
 
     package func tick(at elapsed: Duration) -> Duration? {
@@ -115,7 +122,7 @@ package final class LiveRegion: Reporter {
         recover()
         let left = elapsed < Self.estimateDelay ? nil : view.left(at: elapsed)
         let text = RegionText(view: view, left: left) { [self] in
-            isEchoed($0) ? [] : lastLines.line(of: $0.writer)
+            lastLines.line(of: $0.writer, onlyUnfinished: isEchoed($0))
         }
         let lines = text.lines(at: elapsed, in: size)
         guard lines != shown.lines || size != shown.size else { return }
@@ -130,7 +137,7 @@ package final class LiveRegion: Reporter {
         }
     }
 
-    /// True if the step's output appears above the region as it comes.
+    /// True if the step's whole lines appear above the region as they come.
     private func isEchoed(_ step: RunView.Command) -> Bool {
         guard case .log(let mode) = echo else { return false }
         return switch mode ?? step.view.map(OutputMode.init) ?? .grouped {
@@ -208,23 +215,23 @@ struct LastLines {
     /// The number of bytes kept of a line.
     private static let length = 256
 
-    private var lines: [StepOutput.Writer: [UInt8]] = [:]
+    private var lines: [StepOutput.Writer: (text: [UInt8], isUnfinished: Bool)] = [:]
 
     /// Blank lines do not count. For a line that its program has overwritten, the last state counts.
-    mutating func note(_ output: StepOutput) {
-        var end = output.bytes.count
-        while end > 0, Self.isBlank(output.bytes[end - 1]) { end -= 1 }
+    mutating func note(_ bytes: UnsafeRawBufferPointer, of writer: StepOutput.Writer, isUnfinished: Bool = false) {
+        var end = bytes.count
+        while end > 0, Self.isBlank(bytes[end - 1]) { end -= 1 }
         guard end > 0 else { return }
-        let line = output.bytes[..<end]
+        let line = bytes[..<end]
         let start = line.lastIndex { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.map { $0 + 1 } ?? 0
-        lines[output.writer] = Array(line[start...].prefix(Self.length))
+        lines[writer] = (Array(line[start...].prefix(Self.length)), isUnfinished)
     }
 
     mutating func forget(_ writer: StepOutput.Writer) { lines[writer] = nil }
 
     /// Returns the line without colours and without anything that a terminal would obey; empty if there is none.
-    func line(of writer: StepOutput.Writer) -> [UInt8] {
-        guard let line = lines[writer] else { return [] }
+    func line(of writer: StepOutput.Writer, onlyUnfinished: Bool) -> [UInt8] {
+        guard let (line, isUnfinished) = lines[writer], isUnfinished || !onlyUnfinished else { return [] }
         var sanitizer = OutputSanitizer(mark: "", keepsColors: false)
         var text = ByteBuffer()
         line.withUnsafeBytes { sanitizer.append($0, to: &text) }

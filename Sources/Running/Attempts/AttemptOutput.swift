@@ -42,6 +42,11 @@ struct AttemptOutput {
         return isKept
     }
 
+    /// Returns the end of the line that a stream has begun and not ended.
+    func unfinishedLine(of stream: OutputStream) -> [UInt8] {
+        (stream == .standardError ? error?.unfinished : output.unfinished) ?? []
+    }
+
     /// Hands over what is left at the end.
     mutating func finish(_ sink: Sink) {
         let name = outputName

@@ -270,6 +270,8 @@ extension SharedCommand: ProcessObserver {
 
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
         if !output.append(bytes, to: stream, write) { handle(.stop) }
+        guard stream == .standardError else { return }
+        parts.recorder.show(unfinished: output.unfinishedLine(of: stream), of: .value(value))
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {

@@ -315,12 +315,12 @@ extension StepAttempt: ProcessObserver {
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
         // It may write without end.
         if !output.append(bytes, to: stream, write) { stop() }
+        parts.recorder.show(unfinished: output.unfinishedLine(of: stream), of: .step(step))
     }
 
     private func write(_ bytes: UnsafeRawBufferPointer, _ isPartial: Bool, to stream: StepOutput.Stream) {
-        record(
-            .stepOutput(
-                StepOutput(.step(step), attempt: number, stream: stream, bytes: bytes, isPartial: isPartial)))
+        let output = StepOutput(.step(step), attempt: number, stream: stream, bytes: bytes, isPartial: isPartial)
+        record(.stepOutput(output))
     }
 
     func process(exited status: ProcessEnding.Status) {

@@ -6,6 +6,8 @@ internal import Scheduling
 @EventLoopActor
 final class EventRecorder {
     private let reporters: [any Reporter]
+    /// Those that show lines before they end; none without a terminal.
+    private var viewers: [any Reporter] = []
     /// Returns true if the log can take the output of steps; while it returns false, the output waits.
     let mayTakeOutput: @EventLoopActor () -> Bool
     /// Hands everything recorded so far, in journal and log, to the kernel, so that it survives a kill; nil if nothing
@@ -42,6 +44,16 @@ final class EventRecorder {
     func startTicking() {
         tick()
         wantsTicks = scheduledTick != nil
+        if wantsTicks { viewers = reporters.filter(\.showsUnfinishedLines) }
+    }
+
+    /// Shows the line that was begun and has not ended, which is no event. Costs a comparison where none is shown.
+    func show(unfinished line: @autoclosure () -> [UInt8], of writer: @autoclosure () -> StepOutput.Writer) {
+        guard !viewers.isEmpty else { return }
+        let line = line()
+        guard !line.isEmpty else { return }
+        for viewer in viewers { viewer.show(unfinished: line, of: writer()) }
+        scheduleTick(at: elapsed + Self.tickInterval)
     }
 
     private func tick() {

@@ -9,7 +9,18 @@ struct OutputLines {
     /// The largest chunk that is copied after an unfinished line, for one record instead of two.
     private static let shortChunk = 4 << 10
 
+    /// The most bytes of an unfinished line that are shown.
+    private static let shownLength = 1 << 10
+
     private var rest: [UInt8] = []
+
+    /// The end of the line that waits for its end, in whole characters; empty if there is none.
+    var unfinished: [UInt8] {
+        let shown = rest.suffix(Self.shownLength)
+        let start = shown.count < rest.count ? shown.firstIndex { $0 & 0xC0 != 0x80 } ?? rest.count : 0
+        let end = rest.withUnsafeBytes(Self.boundary)
+        return start < end ? Array(rest[start..<end]) : []
+    }
 
     /// Calls `emit` with whole lines, and with a part of a line only if that is longer than the limit; no piece is
     /// longer. The bytes are valid during the call.
@@ -128,6 +139,9 @@ struct StepStream {
 
     /// `mask` is a fresh one; nil if there is nothing to hide.
     init(mask: SecretMask?) { self.mask = mask }
+
+    /// The end of the line that waits for its end, as far as it is known to hold no secret.
+    var unfinished: [UInt8] { lines.unfinished }
 
     /// Calls `emit` with the lines that are complete, as `OutputLines` does.
     mutating func append(_ bytes: UnsafeRawBufferPointer, emit: (UnsafeRawBufferPointer, _ isPartial: Bool) -> Void) {

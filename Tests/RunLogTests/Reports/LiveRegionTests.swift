@@ -65,6 +65,32 @@ import Testing
             ])
     }
 
+    @Test func `a line that its program redraws is shown before it ends, and once while the log shows the rest`() {
+        for (echo, whole) in [(LiveRegion.Echo.nowhere, "      8s  a  100%"), (.log(.stream), "      8s  a")] {
+            view = RunView()
+            let screen = Screen(columns: 30)
+            let region = region(on: screen, echo: echo)
+            #expect(region.showsUnfinishedLines && !Heartbeat(sink: screen, view: view).showsUnfinishedLines)
+            tell(region, event(0, run(steps: 1)))
+            tell(region, event(0, start("a")))
+            var seconds = 0
+            for (line, shown) in [
+                ("\r 42%", " 42%"), ("\r 42%\r 43%\r", " 43%"), ("\r 44%\r        \r", " 44%"), (" \r ", " 44%"),
+                ("\r\u{1B}[2K\u{1B}[32m45\u{1B}[0m%", "45%"), ("\r46\u{8}\u{1B}]0;t", #"46\x08\x1b]0;t"#),
+                ("\r" + String(repeating: "#", count: 100), String(repeating: "#", count: 29 - 13)),
+            ] {
+                seconds += 1
+                region.show(unfinished: Array(line.utf8), of: .step("a"))
+                _ = region.tick(at: .seconds(seconds))
+                #expect(screen.text.last == "      \(seconds)s  a  \(shown)", "\(line.debugDescription)")
+            }
+            // Its end is an event, and the log's.
+            tell(region, event(8000, StepOutput.text("\r 99%\r100%\n", of: "a")))
+            _ = region.tick(at: .seconds(8))
+            #expect(screen.text.last == whole)
+        }
+    }
+
     @Test func `it tells what is left by what is done, and asks for it once, after a second`() {
         let screen = Screen()
         var asked = 0
