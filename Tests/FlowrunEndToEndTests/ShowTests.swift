@@ -153,6 +153,37 @@ struct ShowTests {
         }
     }
 
+    @Test func `copies whose values differ only in what no id may have keep apart`() async throws {
+        let long = String(repeating: "x", count: 64)
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              f:
+                for-each: [a/b, a.b, a.b.2, é]
+                outputs: { o: { type: string, from: stdout } }
+                run: [echo, "${{ item }}"]
+              g:
+                steps:
+                  \(long):
+                    matrix: { x: [\(long), y], y: [\(long), z] }
+                    run: [echo, "${{ x }}${{ y }}"]
+            """)
+        for (step, printed) in [("f", ["a.b", "a.b.2", "a/b", "é"]), ("g", ["x", "xz", "yx", "yz"])] {
+            let shown = try await test.run("show", "-f", "workflow.yml", step)
+            shown.expect(exit: 0, stderr: "")
+            try test.write(shown.stdout, to: "shown.yml")
+            try await test.run("check", "--strict", "shown.yml").expect(exit: 0)
+            let result = try await test.run("shown.yml", "--log", "json")
+            result.expect(exit: 0)
+            let log = try result.log()
+            let texts = log.outcomes.keys.map { String(log.output(of: $0).dropLast()) }.filter { !$0.isEmpty }
+            #expect(texts.map { $0.replacing(/x{64,}/, with: "x") }.sorted() == printed)
+        }
+        let names = try await test.run("show", "-f", "workflow.yml", "f").stdout.matches(of: /(?m)^ +(f-.*):$/)
+        #expect(names.map { String($0.1) } == ["f-a-b", "f-a-b-2", "f-a-b-2-2", "f---"])
+    }
+
     @Test func `its JSON is a workflow, too, with numbers that have decimals`() async throws {
         let test = try FlowrunTest(
             """

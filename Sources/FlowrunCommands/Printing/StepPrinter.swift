@@ -14,6 +14,8 @@ struct StepPrinter {
     private let preview: RunPreview
     private let subject: PlanIndex
     private var fates: [PlanIndex: RunPreview.Fate] = [:]
+    /// The ids in the file of those copies that are shown.
+    private let copies: [PlanIndex: String]
     private var plan: Plan { preview.plan }
     /// The names of all `vars`.
     private let sharedNames: Set<String>
@@ -24,6 +26,7 @@ struct StepPrinter {
         let workflow = preview.plan.workflow
         sharedNames = Set(
             workflow.nodes.indices.flatMap { row in workflow.sharedValues(of: NodeIndex(row)).map(\.name) })
+        copies = Self.names(ofCopiesIn: [subject] + preview.plan.rows(inside: subject), of: preview.plan)
         for case .step(let row, let fate) in preview.entries { fates[row] = fate }
     }
 
@@ -97,16 +100,38 @@ struct StepPrinter {
             comments: needsOutside(row) + conditions(row))
     }
 
-    /// Returns the id in the file; for a copy with its values, as far as an id may have them.
     private func name(of row: PlanIndex) -> String {
-        let id = plan.nodes[row].id
-        guard id.last == "]", let open = id.lastIndex(of: "[") else {
-            return plan.workflow[plan.nodes[row].definition].id
+        copies[row] ?? plan.workflow[plan.nodes[row].definition].id
+    }
+
+    /// Returns ids for copies: that of the step with the values, as far as an id may have them, and a number where
+    /// that leaves two the same.
+    private static func names(ofCopiesIn rows: [PlanIndex], of plan: Plan) -> [PlanIndex: String] {
+        struct Sibling: Hashable {
+            let parent: PlanIndex
+            let name: String
         }
-        let values = id[id.index(after: open)...].dropLast().utf8.map { byte -> Character in
-            (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 ? Character(Unicode.Scalar(byte)) : "-"
+        var names: [PlanIndex: String] = [:]
+        // With the last number behind each.
+        var taken: [Sibling: Int] = [:]
+        for row in rows {
+            let id = plan.nodes[row].id
+            guard id.last == "]", let open = id.lastIndex(of: "[") else { continue }
+            let values = id[id.index(after: open)...].dropLast().utf8.map { byte -> Character in
+                (byte | 0x20) &- 0x61 < 26 || byte &- 0x30 < 10 ? Character(Unicode.Scalar(byte)) : "-"
+            }
+            let whole = plan.workflow[plan.nodes[row].definition].id + "-" + String(values)
+            // Leaves room for the number.
+            let base = Sibling(parent: plan.nodes[row].parent, name: String(whole.prefix(StepName.lengthLimit - 8)))
+            var sibling = base
+            while taken[sibling] != nil {
+                taken[base, default: 1] += 1
+                sibling = Sibling(parent: base.parent, name: "\(base.name)-\(taken[base, default: 1])")
+            }
+            taken[sibling] = 1
+            names[row] = sibling.name
         }
-        return plan.workflow[plan.nodes[row].definition].id + "-" + String(values)
+        return names
     }
 
     private func isShown(_ row: PlanIndex) -> Bool {

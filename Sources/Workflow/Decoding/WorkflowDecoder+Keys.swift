@@ -332,8 +332,9 @@ extension WorkflowDecoder {
 }
 
 /// The rules for names of steps and groups.
-enum StepName {
-    static let lengthLimit = 128
+package enum StepName {
+    /// The most characters of one.
+    package static let lengthLimit = 128
 
     static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let first = bytes.first, bytes.count <= lengthLimit, first != UInt8(ascii: "-") else { return false }
