@@ -138,6 +138,7 @@ PAGES := $(SHARE)/man/man1/flowrun.1 $(SHARE)/man/man5/flowrun-workflow.5
 BASH_COMPLETION := $(SHARE)/bash-completion/completions/flowrun
 ZSH_COMPLETION := $(SHARE)/zsh/site-functions/_flowrun
 FISH_COMPLETION := $(SHARE)/fish/vendor_completions.d/flowrun.fish
+GUIDES := $(addprefix Sources/FlowrunCommands/Flowrun.docc/,ComingFrom.md Recipes.md)
 
 # Without symbols (-s): they are two thirds of the file, and only a debugger reads them, which has the one in .build.
 install: $(BINARY)
@@ -150,7 +151,7 @@ install: $(BINARY)
 	install -Dm644 $(COMPLETIONS)/bash $(BASH_COMPLETION)
 	install -Dm644 $(COMPLETIONS)/zsh $(ZSH_COMPLETION)
 	install -Dm644 $(COMPLETIONS)/fish $(FISH_COMPLETION)
-	install -Dm644 -t $(DOC) README.md CHANGELOG.md LICENSE Sources/FlowrunCommands/Flowrun.docc/ComingFrom.md
+	install -Dm644 -t $(DOC) README.md CHANGELOG.md LICENSE $(GUIDES)
 	find schema -name '*.json' -exec install -Dm644 {} $(DOC)/{} \;
 	find examples \( -path '*/build' -o -name .build -o -name .flowrun \) -prune -o -type f -exec install -Dm644 {} $(DOC)/{} \;
 

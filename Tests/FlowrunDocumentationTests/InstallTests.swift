@@ -16,7 +16,8 @@ struct InstallTests {
             "bin/flowrun", "share/man/man1/flowrun.1", "share/man/man5/flowrun-workflow.5",
             "share/bash-completion/completions/flowrun", "share/zsh/site-functions/_flowrun",
             "share/fish/vendor_completions.d/flowrun.fish", "share/doc/flowrun/ComingFrom.md",
-            "share/doc/flowrun/README.md", "share/doc/flowrun/schema/flowrun.schema.json",
+            "share/doc/flowrun/Recipes.md", "share/doc/flowrun/README.md",
+            "share/doc/flowrun/schema/flowrun.schema.json",
             "share/doc/flowrun/examples/commands.yml",
         ]
         for file in expected { #expect(test.exists("root/usr/\(file)"), "\(file)") }
