@@ -19,11 +19,18 @@ import Testing
         list.expect(exit: 0)
         #expect(list.stdout.hasPrefix("Commands for people\n\nDevelopment:\nbuild  (or b, make) Compile everything\n"))
         #expect(!list.stdout.contains("tools"))
+        let text = try PackageDocument("examples/commands.yml").text
+        try test.write(text.replacing("default: list", with: "default: []"), to: "examples/commands.yml")
+        #expect(try await test.run("-f", "examples/commands.yml").stdout == list.stdout)
         let result = try await test.run(
             "-f", "examples/commands.yml", "t", "greet", "name=Ann", "times=2", "--log", "json")
         result.expect(exit: 0)
         #expect(try result.log().output(of: "test") == "tested\n")
         #expect(try result.log().output(of: "greet") == "hello, Ann\nhello, Ann\n")
+        try await test.run("-f", "examples/commands.yml", "tools").expect(exit: 64, stdout: "")
+        try test.write("one two\n", to: "examples/two.txt")
+        let counted = try await test.run("-f", "examples/commands.yml", "count", "--log", "json", "--", "-w", "two.txt")
+        #expect(try counted.log().output(of: "count.call") == "2 two.txt\n")
     }
 
     /// Runs an example and holds its log against the rules of every log.
@@ -189,6 +196,15 @@ import Testing
         #expect(try other.log().output(of: "keep") == "keeps fix-typo\n")
         let wrong = try await test.run("examples/expressions.yml", "--param", "limit=soon")
         wrong.expect(exit: 2, stdout: "")
+        let publish = ["examples/expressions.yml", "publish", "--log", "json"]
+        let unanswered = try await test.start(publish).finish()
+        unanswered.expect(exit: 1)
+        #expect(unanswered.stdout.contains("Publish v1.0 from out/v1.0?"))
+        let answered = try await test.start(publish + ["--yes"]).finish()
+        #expect(try answered.log().output(of: "publish") == "published v1.0\n")
+        let elsewhere = try await test.start(publish + ["--yes", "--param", "systems=macos"]).finish()
+        elsewhere.expect(exit: 0)
+        #expect(try elsewhere.log().outcomes["publish"] == "skipped")
     }
 
     @Test func `outputs reach the report`() async throws {
