@@ -69,6 +69,7 @@ import Workflow
         try await test.run("fails.yml").expect(exit: 1)
         answers.append(try await test.run("fails.yml", "--dry-run", "--resume", "--env", "A=1", "--format", "json"))
         answers.append(try await test.run("runs", "--format", "json"))
+        answers.append(try await test.run("explain", "--format", "json"))
         let why = try await test.ask("why", "-f", "fails.yml", "b", "--format", "json")
         let answer = try JSONDecoder().decode(JSONValue.self, from: Data(why.stdout.utf8))
         var report = StepReport("a", outcome: .failure)

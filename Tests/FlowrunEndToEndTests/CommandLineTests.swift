@@ -1,4 +1,5 @@
 import FlowrunTestSupport
+import Foundation
 import Testing
 
 /// Options, their places, and exit statuses.
@@ -114,6 +115,26 @@ struct CommandLineTests {
         try await test.run("invalid.yml").expect(exit: 2)
         try await test.run("missing.yml").expect(exit: 2)
         try await test.run("hangs.yml").expect(exit: 124)
+    }
+
+    @Test func `explain tells programs the same as people`() async throws {
+        let test = try FlowrunTest()
+        let all = try await test.run("explain", "--format", "json")
+        all.expect(exit: 0, stderr: "")
+        let findings = try #require(try JSONDecoder().decode(JSONValue.self, from: Data(all.stdout.utf8)).array)
+        let lines = findings.map { "\($0["code"]?.string ?? "")  \($0["title"]?.string ?? "")\n" }
+        #expect(try await test.run("explain").stdout == lines.joined())
+        for (code, hasExample) in [("FR0301", true), ("FR0101", false)] {
+            let text = try await test.run("explain", code).stdout
+            let one = try await test.run("explain", "--format", "json", code.lowercased())
+            let finding = try JSONDecoder().decode(JSONValue.self, from: Data(one.stdout.utf8))
+            #expect(finding["code"]?.string == code && findings.contains(finding))
+            for key in ["title", "meaning", "fix"] {
+                #expect(text.contains(try #require(finding[key]?.string)), "\(key)")
+            }
+            #expect((finding["example"]?.string != nil) == hasExample && text.contains("Example:") == hasExample)
+        }
+        try await test.run("explain", "FR9999", "--format", "json").expect(exit: 64, stdout: "")
     }
 
     @Test func `the plan's steps are those that run`() async throws {

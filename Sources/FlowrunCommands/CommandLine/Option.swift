@@ -108,7 +108,8 @@ package final class Option: Sendable {
             .format, nil, "--format", .required("FORM", .words(["text", "json", "sarif", "github"])), [.check],
             "The form of the findings: text, json, sarif or github."),
         Option(
-            .format, nil, "--format", .required("FORM", .words(["text", "json"])), [.plan, .list, .show, .why, .runs],
+            .format, nil, "--format", .required("FORM", .words(["text", "json"])),
+            [.plan, .list, .show, .why, .runs, .explain],
             "The form of the answer: text or json."),
         Option(
             .format, nil, "--format", .required("FORM", .words(["dot", "mermaid", "json"])), [.graph],

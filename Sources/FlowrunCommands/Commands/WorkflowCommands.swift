@@ -122,14 +122,34 @@ enum WorkflowCommands {
     }
 
     static func explain(_ arguments: Arguments) throws(CommandError) {
+        let isJSON = arguments.value(.format) == "json"
         guard let code = arguments.operands.first else {
+            guard !isJSON else {
+                return try StandardStream.output.deliver(
+                    .json(
+                        JSONWriter.line { json in
+                            json.array { json in for code in DiagnosticCode.allCases { write(code, to: &json) } }
+                        }))
+            }
             let lines = DiagnosticCode.allCases.map { "\($0.rawValue)  \($0.title)\n" }
             return try StandardStream.output.deliver(.lines(lines.joined()))
         }
         guard let known = DiagnosticCode(rawValue: code.uppercased()) else {
             throw .usage("there is no finding `\(code)`; `flowrun explain` lists them all")
         }
-        try StandardStream.output.deliver(.lines(known.explanation))
+        try StandardStream.output.deliver(
+            isJSON ? .json(JSONWriter.line { write(known, to: &$0) }) : .lines(known.explanation))
+    }
+
+    private static func write(_ code: DiagnosticCode, to json: inout JSONWriter) {
+        let details = code.details
+        json.object { json in
+            json.field("code", code.rawValue)
+            json.field("title", details.title)
+            json.field("meaning", details.meaning)
+            json.field("example", details.example.isEmpty ? nil : details.example)
+            json.field("fix", details.remedy)
+        }
     }
 
     /// Returns the plan of a run with these arguments, and the values of parameters known so far; none is required.
