@@ -139,13 +139,21 @@ import Workflow
         result.expect(exit: 0, stdout: "", stderr: "")
     }
 
-    @Test func `the example of flowrun-workflow(5) is a good workflow`() async throws {
+    @Test func `flowrun-workflow(5) begins with whole examples, which are good workflows`() async throws {
         let page = try PackageDocument("man/flowrun-workflow.5")
-        let start = try #require(page.lines.firstIndex { $0.hasPrefix("# yaml-language-server: ") })
-        let end = try #require(page.lines[start...].firstIndex(of: ".Ed"))
-        let test = try FlowrunTest(page.lines[start..<end].joined(separator: "\n") + "\n")
-        try await test.run("check", "--strict", "workflow.yml").expect(exit: 0)
-        try await expectSchemaAccepts([test.path("workflow.yml")])
+        let sections = page.lines.filter { $0.hasPrefix(".Sh ") }
+        #expect(sections.prefix(4) == [".Sh NAME", ".Sh DESCRIPTION", ".Sh EXAMPLES", ".Sh FORMAT"])
+        let starts = page.lines.indices.filter { page.lines[$0] == "version: 1" }
+        #expect(starts.count >= 4)
+        let test = try FlowrunTest()
+        var paths: [String] = []
+        for start in starts {
+            let end = try #require(page.lines[start...].firstIndex(of: ".Ed"))
+            try test.write(page.lines[start..<end].joined(separator: "\n") + "\n", to: "line\(start + 1).yml")
+            try await test.run("check", "--strict", "line\(start + 1).yml").expect(exit: 0)
+            paths.append(test.path("line\(start + 1).yml"))
+        }
+        try await expectSchemaAccepts(paths)
     }
 }
 
