@@ -85,6 +85,9 @@ import Testing
         let file = test.path("workflow.yml")
         #expect(candidates(file, "") == ["build", "make", "mk", "g", "group", "g.s", "g.z", "g.s[a]"])
         #expect(CompletionAnswer([file, "mk"]).candidates.first?.help == "the same as build")
+        #expect(candidates(file, "group.") == ["group.s", "group.z", "group.s[a]"])
+        #expect(candidates(file, "run", "group.z") == ["group.z"])
+        for word in ["mk.", "none.", ".", "helper.", "inner."] { #expect(candidates(file, word) == [], "\(word)") }
     }
 
     @Test func `behind a step with parameters are their values, then steps again`() throws {
@@ -109,7 +112,9 @@ import Testing
         #expect(candidates(file, "d", "stage=t") == ["stage=test"])
         #expect(candidates("run", file, "d", "dry=true", "") == ["prod", "test", "stage=", "file="])
         #expect(kind(file, "d", "prod", "true", "") == .files)
-        #expect(kind(file, "d", "file=") == .files)
+        #expect(kind(file, "d", "file=") == .value)
+        #expect(kind(file, "--param", "deploy.file=x") == .value)
+        #expect(kind(file, "--param=deploy.file=x") == .value)
         #expect(candidates(file, "d", "prod", "true", ".", "") == ["deploy", "d", "other"])
         #expect(candidates("why", "--file", file, "") == ["deploy", "d", "other"])
         #expect(candidates(file, "--param", "") == ["mode=", "deploy.stage=", "deploy.dry=", "deploy.file="])

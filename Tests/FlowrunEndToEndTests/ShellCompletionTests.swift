@@ -36,6 +36,14 @@ struct ShellCompletionTests {
                 aliases: [ship]
                 params: { stage: { type: enum, values: [production, testing], required: true } }
                 run: x
+              website:
+                aliases: [site]
+                steps:
+                  preview:
+                    aliases: [show]
+                    params: { port: { type: int }, watch: { type: bool } }
+                    run: x
+                  serve: { params: { root: { type: path, default: . } }, run: x }
               hidden: { internal: true, run: x }
             \(steps.joined(separator: "\n"))
 
@@ -75,6 +83,22 @@ struct ShellCompletionTests {
         try await terminal.wait(forText: "flowrun deploy stage=testing")
         terminal.type("\u{15}flowrun --param deploy.s\t")
         try await terminal.wait(forText: "flowrun --param deploy.stage=")
+        terminal.type("\u{15}flowrun site.se\t")
+        try await terminal.wait(forText: "flowrun site.serve")
+        terminal.type("root=ho\t")
+        try await terminal.wait(forText: "flowrun site.serve root=home")
+        // Members by either name, values joined to theirs, further steps behind them.
+        terminal.type("\u{15}flowrun run website.sh\t")
+        try await terminal.wait(forText: "flowrun run website.show")
+        terminal.type("8080 wat\t")
+        try await terminal.wait(forText: "flowrun run website.show 8080 watch=")
+        terminal.type("tr\t")
+        try await terminal.wait(forText: "flowrun run website.show 8080 watch=true")
+        terminal.type("ship stage=pr\t")
+        try await terminal.wait(forText: "watch=true ship stage=production")
+        // Nothing is called by the name of an internal step.
+        terminal.type("\u{15}flowrun hid\t-x")
+        try await terminal.wait(forText: "flowrun hid-x")
         terminal.close()
     }
 

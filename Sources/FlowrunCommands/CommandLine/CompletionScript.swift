@@ -17,7 +17,7 @@ enum CompletionScript: String, CaseIterable {
                 kind=${answer[0]-}
                 COMPREPLY=("${answer[@]:1}")
                 case $kind in
-                    files | "") mapfile -t paths < <(compgen -f -- "$2" | grep -vE '(^|/)\.flowrun$') ;;
+                    value | files | "") mapfile -t paths < <(compgen -f -- "$2" | grep -vE '(^|/)\.flowrun$') ;;
                     folders) mapfile -t paths < <(compgen -d -- "$2" | grep -vE '(^|/)\.flowrun$') ;;
                     prefixes) compopt -o nospace 2>/dev/null ;;
                 esac
@@ -42,9 +42,9 @@ enum CompletionScript: String, CaseIterable {
                 case $kind in
                     words) _describe flowrun answer ;;
                     prefixes) _describe flowrun answer -S '' ;;
-                    files)
+                    files | value)
                         (( $#answer )) && _describe flowrun answer
-                        compset -P '--*='
+                        if [[ $kind == value ]]; then compset -P '*='; else compset -P '--*='; fi
                         _files -F .flowrun
                         ;;
                     folders)
@@ -65,12 +65,14 @@ enum CompletionScript: String, CaseIterable {
                 set -l answer (command $words[1] __complete fish $words[2..-1] "$current" 2>/dev/null)
                 test (count $answer) -gt 0; or return
                 printf '%s\n' $answer[2..-1]
-                set -l option (string match -r -- '^--[^=]*=' "$current")
-                set -l path (string replace -r -- '^--[^=]*=' '' "$current")
+                set -l joined '^--[^=]*='
+                test $answer[1] = value; and set joined '^.*='
+                set -l option (string match -r -- $joined "$current")
+                set -l path (string replace -r -- $joined '' "$current")
                 # flowrun's own state is not offered.
                 set -l state '(^|/)\.flowrun/?(\t|$)'
                 switch $answer[1]
-                    case files
+                    case files value
                         printf '%s\n' "$option"(__fish_complete_path "$path" | string match -rv -- $state)
                     case folders
                         printf '%s\n' "$option"(__fish_complete_directories "$path" | string match -rv -- $state)

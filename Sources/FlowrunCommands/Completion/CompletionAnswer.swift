@@ -15,6 +15,8 @@ struct CompletionAnswer {
         case prefixes
         /// Offers files, or folders, too.
         case files, folders
+        /// Offers files for the part of the word behind its last `=`.
+        case value
     }
 
     struct Candidate: Equatable {
@@ -145,7 +147,7 @@ struct CompletionAnswer {
                 return completeValue(word, of: parameters.map { ($0.name, $0) }, isWord: true)
             }
         }
-        candidates = outline.steps.map { Candidate($0.id, $0.help) }
+        candidates = outline.steps.map { Candidate($0.text, $0.help) } + (word.map(outline.members) ?? [])
     }
 
     private mutating func completeParameter(_ word: String, _ arguments: Arguments) {
@@ -168,7 +170,7 @@ struct CompletionAnswer {
         let name = String(word[..<equals])
         guard let parameter = parameters.first(where: { $0.name == name })?.parameter else { return }
         candidates = parameter.words.map { Candidate("\(name)=\($0)") }
-        if case .path = parameter.kind { kind = .files }
+        if case .path = parameter.kind { kind = .value }
     }
 
     private mutating func completeRequest(_ arguments: Arguments) {
@@ -208,8 +210,16 @@ struct FileOutline {
     private static let planLimit = 64 << 10
 
     let workflow: Workflow
-    /// Steps and groups in the order of the file, instances after their fan-out.
-    let steps: [(id: String, help: String)]
+    /// Steps and groups in the order of the file, instances after their fan-out, aliases after the id.
+    let steps: [Name]
+
+    /// One of the names of a step or group.
+    struct Name {
+        let text: String
+        /// The id that it stands for.
+        let id: String
+        let help: String
+    }
 
     /// Returns nil if there is no file, or none that can be read in time. Changes to the folder given on the command
     /// line.
@@ -242,13 +252,28 @@ struct FileOutline {
     }
 
     /// The id, and where it is not that of an instance the aliases.
-    private static func names(
-        of node: NodeIndex, id: String, _ help: String, _ workflow: Workflow
-    ) -> [(id: String, help: String)] {
+    private static func names(of node: NodeIndex, id: String, _ help: String, _ workflow: Workflow) -> [Name] {
+        let name = Name(text: id, id: id, help: help)
         let aliases = workflow.settings(of: node)?.aliases ?? []
-        guard !aliases.isEmpty, id.hasSuffix(workflow[node].id) else { return [(id, help)] }
+        guard !aliases.isEmpty, id.hasSuffix(workflow[node].id) else { return [name] }
         let group = id.dropLast(workflow[node].id.count)
-        return [(id, help)] + aliases.map { (group + $0.name, help.isEmpty ? "the same as \(id)" : help) }
+        return [name]
+            + aliases.map { Name(text: group + $0.name, id: id, help: help.isEmpty ? "the same as \(id)" : help) }
+    }
+
+    /// Returns the members of a group that an unfinished word names by an alias; they are listed by its id only.
+    func members(of word: String) -> [CompletionAnswer.Candidate] {
+        guard let dot = word.lastIndex(of: ".") else { return [] }
+        var group = ""
+        for part in word[..<dot].split(separator: ".", omittingEmptySubsequences: false) {
+            let text = group.isEmpty ? String(part) : "\(group).\(part)"
+            guard let name = steps.first(where: { $0.text == text }) else { return [] }
+            group = name.id
+        }
+        guard group != word[..<dot] else { return [] }
+        return steps.filter { $0.text.hasPrefix("\(group).") }.map {
+            CompletionAnswer.Candidate("\(word[..<dot])\($0.text.dropFirst(group.count))", $0.help)
+        }
     }
 }
 
