@@ -77,7 +77,7 @@ struct InitTests {
         first.expect(stderr: "flowrun: a workflow for `Makefile`\n", "init --from Makefile -o FILE")
         try await test.run("check", "-", stdin: .text(first.stdout)).expect(exit: 0)
         let second = try await test.run("init", "--from", "Makefile", "-o", "-")
-        second.expect(exit: 0, stderr: "flowrun: converted: 1 step from `Makefile`\n")
+        second.expect(exit: 0, stderr: "flowrun: converted: 1 step from `Makefile`, read by flowrun alone\n")
         try await test.run("check", "-", stdin: .text(second.stdout)).expect(exit: 0)
         #expect(!test.exists("flowrun.yml"))
     }
@@ -90,7 +90,8 @@ struct InitTests {
         ])
         try await test.run("init", "--from", "sub/Makefile").expect(
             exit: 0,
-            stdout: "wrote `sub/flowrun.yml`: 1 step from `sub/Makefile`\nnext: `flowrun list sub/flowrun.yml`\n")
+            stdout: "wrote `sub/flowrun.yml`: 1 step from `sub/Makefile`, read by flowrun alone\n"
+                + "next: `flowrun list sub/flowrun.yml`\n")
         try await test.run("-f", "sub/flowrun.yml").expect(exit: 0)
         #expect(try test.contents(of: "sub/made") == "a\n")
         try await test.run("init", "--from", ".github/workflows/ci.yml").expect(stdout: "wrote `flowrun.yml`: 1 step")
@@ -127,11 +128,12 @@ struct InitTests {
     }
 
     @Test func `what is to be filled in is said, and fails when it is run`() async throws {
-        let test = try FlowrunTest(files: ["Makefile": "good:\n\t@echo good\nodd:\n\t$(abspath x)\n"])
+        let test = try FlowrunTest(files: ["Makefile": "good:\n\t@echo good\nodd:\n\t$(flavor x)\n"])
         let result = try await test.run("init", "--from", "Makefile")
         result.expect(exit: 0)
         result.expect(
-            stdout: "wrote `flowrun.yml`: 2 steps from `Makefile`\nto be filled in: odd\n", "say `not converted`")
+            stdout: "wrote `flowrun.yml`: 2 steps from `Makefile`, read by flowrun alone\nto be filled in: odd\n",
+            "say `not converted`")
         try await test.run("good").expect(.exited(0))
         let odd = try await test.run("odd")
         odd.expect(exit: 1)

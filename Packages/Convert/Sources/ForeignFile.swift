@@ -42,9 +42,59 @@ package struct ForeignFile {
 
     /// Converts the file to a workflow, with a comment on its origin. Parts that cannot be converted become comments.
     /// Throws if the file is not YAML where it should be, or has nothing that could be a step.
-    package func draft() throws(ForeignFileError) -> WorkflowDraft {
-        var draft = try converted()
-        draft.head = ["Made from \(source.name) by `flowrun init --from`."] + draft.head
+    package func draft() throws(ForeignFileError) -> WorkflowDraft { try finished(try converted()) }
+
+    /// The tool that may be asked about the file; nil if there is none.
+    package var question: ToolQuestion? {
+        switch kind {
+        case .makefile: .make(source.name)
+        case .justfile: .just(source.name)
+        case .taskfile: .task(source.name)
+        case .gitHubWorkflow: nil
+        }
+    }
+
+    /// Converts the file with what its own tool says about it.
+    package func draft(asking ask: ToolQuestion.Asking) async throws(ForeignFileError) -> WorkflowDraft {
+        guard let question else { return try draft() }
+        var draft = WorkflowDraft()
+        switch kind {
+        case .makefile:
+            let answer = try await MakeAnswer.ask(about: source, in: folder, ask)
+            draft = MakefileConversion.draft(of: source, in: folder, answer: answer)
+        case .justfile:
+            let own = try converted()
+            let answer = try await ask(question)
+            guard let dump = JustDump(answer, order: JustReader.recipes(of: source)) else { throw unreadable(question) }
+            draft = dump.draft(besides: own, of: source, in: folder)
+        case .taskfile:
+            guard let list = TaskList(try await ask(question)) else { throw unreadable(question) }
+            draft = list.complete(try converted(), in: folder)
+        case .gitHubWorkflow: draft = try converted()
+        }
+        return try finished(draft, asked: true)
+    }
+
+    private func unreadable(_ question: ToolQuestion) -> ForeignFileError {
+        ForeignFileError(
+            "`\(question.spelling)` about `\(question.file)`: the answer is no JSON as this version of flowrun knows "
+                + "it; update \(question.program), or convert it without `--ask-tool`")
+    }
+
+    /// The way in which the file is read, for the report and for the head of the workflow.
+    package func reader(asked: Bool) -> String {
+        guard asked, let question else { return "read by flowrun alone" }
+        return "read by flowrun and `\(question.spelling)`"
+    }
+
+    private func finished(_ draft: WorkflowDraft, asked: Bool = false) throws(ForeignFileError) -> WorkflowDraft {
+        var draft = draft
+        let command = "flowrun init --from\(asked ? " --ask-tool" : "")"
+        var head = ["Made from \(source.name) by `\(command)`, \(reader(asked: asked))."]
+        if asked, kind == .makefile {
+            head.append("What make computed to read the file is as it was then, on that machine.")
+        }
+        draft.head = head + draft.head
         guard !draft.steps.isEmpty else {
             throw ForeignFileError("`\(file.name)` has nothing that could be a step", [])
         }
@@ -68,17 +118,5 @@ package struct ForeignFile {
         var draft = document.withRoot { convert($0, source) }
         draft.tail += YAMLSource.comments(on: findings, in: source)
         return draft
-    }
-}
-
-/// The reason why a file cannot be converted at all.
-package struct ForeignFileError: Error {
-    package let message: String
-    /// The findings about its text.
-    package let findings: [Diagnostic]
-
-    init(_ message: String, _ findings: [Diagnostic]) {
-        self.message = message
-        self.findings = findings
     }
 }

@@ -95,6 +95,8 @@ package enum Command: String, CaseIterable, Sendable {
             Writes a flowrun.yml to start from, made for the files of this folder. With
             --from it converts a Makefile, a Taskfile, a justfile or a GitHub workflow;
             what flowrun has no key for becomes a comment that names the source line.
+            It runs nothing of that file. With --ask-tool the file's own tool is asked as
+            well, which may run commands of it in a copy of the folder, removed at the end.
             Never replaces an existing file.
             """
         case .schema:

@@ -4,7 +4,7 @@ package final class Option: Sendable {
         case jobs, param, env, failFast, timeout, log, logFile, output, progress, color, folder, verbose, trace, paused
         case stateDirectory, noJournal, durable, resume, dryRun, format, strict, file, run, stop, help, version
         case noHistory, from, destination, allowOutside, yes, deadline, simulate, durations, outputLimit, list
-        case noWait
+        case noWait, askTool
     }
 
     enum Value: Sendable {
@@ -139,6 +139,12 @@ package final class Option: Sendable {
         Option(
             .from, nil, "--from", .required("FILE", .files), [.`init`],
             "A Makefile, Taskfile, justfile or GitHub workflow to convert."),
+        Option(
+            .askTool, nil, "--ask-tool", .none, [.`init`],
+            "With --from: also ask make, just or task, in a copy of the folder."),
+        Option(
+            .timeout, nil, "--timeout", .required("DURATION"), [.`init`],
+            "With --ask-tool: how long each answer may take (default: 1m)."),
         Option(
             .destination, "-o", nil, .required("FILE", .files), [.`init`],
             "Where to write (default: flowrun.yml); - is standard output."),

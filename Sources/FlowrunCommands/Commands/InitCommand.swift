@@ -11,10 +11,20 @@ struct InitCommand {
     private let source: String?
     /// `-` is standard output; nil if the command line does not say.
     private let destination: String?
+    /// The time for each answer of the file's own tool; nil if it is not to be asked.
+    private let patience: Duration?
+    /// The longest answer that is waited for by default.
+    private static let usualPatience = Duration.seconds(60)
 
     init(_ arguments: Arguments) throws(CommandError) {
         source = arguments.value(.from)
         destination = arguments.value(.destination)
+        let limit = try arguments.duration(.timeout)
+        patience = arguments.has(.askTool) ? limit ?? Self.usualPatience : nil
+        if patience != nil, source == nil {
+            throw .syntax("`--ask-tool` needs the file to ask about: `--from FILE`", .`init`)
+        }
+        if patience == nil, limit != nil { throw .syntax("`--timeout` is only for `--ask-tool`", .`init`) }
         if let word = arguments.operands.first {
             throw .syntax("unexpected `\(word)`; to convert a file, write `--from \(word)`", .`init`)
         }
@@ -97,9 +107,22 @@ struct InitCommand {
                 a *.yml with `tasks:` or `includes:` (Taskfile) or `jobs:` (GitHub workflow)
                 """)
         }
+        let question = foreign.question
+        if patience != nil, question == nil {
+            throw .usage(
+                """
+                `--ask-tool`: no tool answers for `\(source)`, a \(foreign.kind.rawValue); expected a Makefile, a \
+                justfile or a Taskfile; convert it without `--ask-tool`
+                """)
+        }
+        let reader = foreign.reader(asked: patience != nil)
         var draft: WorkflowDraft
         do throws(ForeignFileError) {
-            draft = try foreign.draft()
+            if let patience {
+                draft = try Self.asked(about: source, patience).get()
+            } else {
+                draft = try foreign.draft()
+            }
         } catch {
             StandardStream.error.show(error.findings)
             throw .failed(error.message)
@@ -110,7 +133,7 @@ struct InitCommand {
             draft,
             { path in
                 let written = path.map { "wrote `\($0)`" } ?? "converted"
-                var lines = ["\(written): \(count.counted("step")) from `\(source)`"]
+                var lines = ["\(written): \(count.counted("step")) from `\(source)`, \(reader)"]
                 if !unfinished.isEmpty {
                     lines.append("to be filled in: \(unfinished.joined(separator: ", "))")
                 }
@@ -135,10 +158,32 @@ struct InitCommand {
             .map { file.line(at: $0.range.lowerOffset) }
     }
 
+    /// Converts a file with what its own tool says about it.
+    private static func asked(about source: String, _ patience: Duration) -> AskedTool.Conversion {
+        let slash = source.lastIndex(of: "/")
+        let place = slash.map { String(source[...$0]) } ?? "."
+        guard let place = resolvedPath(place) else {
+            return .failure(ForeignFileError("`\(place)`: \(SystemError(errno).words)"))
+        }
+        return AskedTool.answers(in: place, patience: patience) { copy, ask in
+            let (file, _) = SourceFile.read(source)
+            let folder = folder(of: source, made: copy)
+            guard let foreign = ForeignFile(file, in: folder) else {
+                return .failure(ForeignFileError("`\(source)` has changed meanwhile"))
+            }
+            do throws(ForeignFileError) {
+                return .success(try await foreign.draft(asking: ask))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
     // MARK: - Files
 
-    /// The files beside the one to convert, which it may include.
-    private static func folder(of source: String) -> ForeignFolder {
+    /// The files beside the one to convert, which it may include; `copy` is a folder in which a tool may have made
+    /// others.
+    private static func folder(of source: String, made copy: String? = nil) -> ForeignFolder {
         let folder = source.lastIndex(of: "/").map { String(source[...$0]) } ?? ""
         @Sendable func path(_ name: String) -> String { name.hasPrefix("/") ? name : folder + name }
         return ForeignFolder(
@@ -146,7 +191,8 @@ struct InitCommand {
                 let path = path(name)
                 return isFolder(path) ? names(in: path) : nil
             },
-            text: { text(of: path($0)) })
+            text: { text(of: path($0)) },
+            made: { name in name.hasPrefix("/") ? nil : copy.flatMap { text(of: "\($0)/\(name)") } })
     }
 
     private static func isFolder(_ path: String) -> Bool {

@@ -35,13 +35,17 @@ package struct ForeignFolder: Sendable {
     /// The names in a folder; nil if it is not known.
     private let names: @Sendable (String) -> Set<String>?
     private let text: @Sendable (String) -> String?
+    /// The text of a file that is not there, but that a tool has made in a copy of the folder.
+    private let made: @Sendable (String) -> String?
 
     /// Paths are relative to the folder of the file to convert.
     package init(
-        names: @escaping @Sendable (String) -> Set<String>?, text: @escaping @Sendable (String) -> String?
+        names: @escaping @Sendable (String) -> Set<String>?, text: @escaping @Sendable (String) -> String?,
+        made: @escaping @Sendable (String) -> String? = { _ in nil }
     ) {
         self.names = names
         self.text = text
+        self.made = made
     }
 
     package static let unknown = ForeignFolder(names: { _ in nil }, text: { _ in nil })
@@ -58,8 +62,7 @@ package struct ForeignFolder: Sendable {
     }
 
     func source(_ path: String) -> SourceLines? {
-        guard exists(path) else { return nil }
-        return text(Self.normal(path)).map { SourceLines(name: path, text: $0) }
+        (exists(path) ? text : made)(Self.normal(path)).map { SourceLines(name: path, text: $0) }
     }
 
     /// The paths that a pattern with `*` or `?` matches, sorted; a path without them, if it is there.
@@ -80,14 +83,14 @@ package struct ForeignFolder: Sendable {
         return found.filter { !$0.isEmpty }.map { String($0.dropLast()) }
     }
 
-    private static func normal(_ path: String) -> String {
+    static func normal(_ path: String) -> String {
         var path = path
         while path.hasPrefix("./") { path.removeFirst(2) }
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         return path.isEmpty ? "." : path
     }
 
-    private static func fits(_ name: Substring, _ pattern: Substring) -> Bool {
+    static func fits(_ name: Substring, _ pattern: Substring) -> Bool {
         guard let first = pattern.first else { return name.isEmpty }
         if first == "*" {
             return fits(name, pattern.dropFirst()) || !name.isEmpty && fits(name.dropFirst(), pattern)

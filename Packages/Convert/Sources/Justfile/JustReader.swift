@@ -14,6 +14,11 @@ struct JustReader {
 
     private init(source: SourceLines) { self.source = source }
 
+    /// The names of a file's own recipes, in its order.
+    static func recipes(of source: SourceLines) -> [String] {
+        statements(of: source).compactMap { if case .recipe(let recipe) = $0.content { recipe.name } else { nil } }
+    }
+
     private mutating func readStatement() {
         let start = attributesStart ?? index
         let line = source.lines[index]

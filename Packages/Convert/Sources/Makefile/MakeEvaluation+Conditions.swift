@@ -19,6 +19,9 @@ extension MakeEvaluation {
         guard let branch = branches.first else { return }
         guard let test = branch.test else { return read(branch.part) }
         let rest = branches.dropFirst()
+        if let isTaken = takes(branches, of: statement) {
+            return isTaken ? read(branch.part) : read(rest, of: statement)
+        }
         switch decide(test) {
         case .known(true): read(branch.part)
         case .known(false): read(rest, of: statement)
@@ -58,7 +61,7 @@ extension MakeEvaluation {
 
     /// Lets a test have the values of the file, and refuses others in the run. Returns false if that decides nothing,
     /// not even between two values with `toChoice`.
-    private mutating func fix(_ test: String, toChoice: Bool) -> Bool {
+    mutating func fix(_ test: String, toChoice: Bool) -> Bool {
         let before = variables
         guard variables.doubt == nil else { return false }
         let word = String(test.prefix { $0.isLetter })
@@ -202,13 +205,13 @@ extension MakeEvaluation {
         } ? escaped : nil
     }
 
-    private enum Decision {
+    enum Decision {
         case known(Bool)
         case choice(MakeTest)
         case unknown
     }
 
-    private mutating func decide(_ test: String) -> Decision {
+    mutating func decide(_ test: String) -> Decision {
         let word = String(test.prefix { $0.isLetter })
         let rest = test.dropFirst(word.count).trimmed
         let isNegated = word == "ifneq" || word == "ifndef"
@@ -290,6 +293,12 @@ extension MakeEvaluation {
             return patterns.words.flatMap(folder.matches).joined(separator: " ")
         }
         let names = variables.names(readIn: text)
+        // Without options of a call: the answer was asked with some.
+        if answer != nil, names.contains("MAKEFLAGS"), variables.variables["MAKEFLAGS"] == nil {
+            var plain = self
+            plain.variables.variables["MAKEFLAGS"] = .init(value: "", isDefault: false)
+            return plain.value(text)
+        }
         guard !names.contains(where: { variables.variables[$0]?.isDefault == true && variables.fixed[$0] == nil }),
             variables.doubt == nil || names.isEmpty
         else { return nil }

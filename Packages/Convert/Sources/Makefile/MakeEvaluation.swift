@@ -18,16 +18,28 @@ struct MakeEvaluation {
     private var depth = 0
     var testCount = 0
     let folder: ForeignFolder
+    private(set) var answer: MakeAnswer?
+    /// The files that were read, and the names that decided what make has read.
+    private(set) var sources: Set<String>
+    var decisive: Set<String> = []
+    /// The names whose values only make knows.
+    var foreign: Set<String> = []
     private static let depthLimit = 20
 
-    init(_ source: SourceLines, folder: ForeignFolder) {
+    init(_ source: SourceLines, folder: ForeignFolder, answer: MakeAnswer? = nil) {
         self.folder = folder
+        self.answer = answer
+        sources = [source.name]
         variables = MakeVariables(fileName: source.name, folder: folder)
         let all = MakeReader.statements(of: source)
         read(all)
+        if let answer { adopt(answer.database) }
         variables.uses = uses
+        variables.uses.inHeads.formUnion(decisive)
         variables.settle()
     }
+
+    mutating func forgetAnswer() { answer = nil }
 
     mutating func read(_ statements: [MakeStatement]) {
         for statement in statements { read(statement) }
@@ -58,8 +70,10 @@ struct MakeEvaluation {
             }
             variables.set(assignment)
             // Make reads these right away, and they may define more.
-            if assignment.value.contains("$(eval ") { problem = problem ?? "`$(eval)` may define anything" }
-            if assignment.sign.hasPrefix(":"), assignment.value.contains("$(error ") {
+            if assignment.value.contains("$(eval "), !isAnswered(assignment.value) {
+                problem = problem ?? "`$(eval)` may define anything"
+            }
+            if assignment.sign.hasPrefix(":"), assignment.value.contains("$(error "), !isAnswered(assignment.value) {
                 noteError(assignment.value, statement)
             }
         case .export(let names, let isExported):
@@ -145,6 +159,10 @@ struct MakeEvaluation {
                     depth -= 1
                     return
                 }
+            }
+            if doubt == nil, isAnswered(line) {
+                notes += statement.origin.comments("as make has read it")
+                return
             }
         }
         notes += statement.origin.comments("not converted")
@@ -277,10 +295,13 @@ struct MakeEvaluation {
             // A file that may be missing defines nothing that has to be there.
             return doubt("`\(line)` was not read, and may define what this reads")
         }
-        guard let names = names(text) else { return doubt("only make knows the names in `\(line)`") }
+        guard let names = names(text) ?? answer?.files(like: text, except: sources) else {
+            return doubt("only make knows the names in `\(line)`")
+        }
         for name in names {
             if let source = folder.source(name) {
                 depth += 1
+                sources.insert(ForeignFolder.normal(name))
                 read(MakeReader.statements(of: source))
                 depth -= 1
             } else if !isOptional {

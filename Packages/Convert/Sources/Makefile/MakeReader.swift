@@ -226,7 +226,7 @@ struct MakeReader {
     /// `ifeq(a,b)` may be written without a blank.
     private static func directive(_ word: String) -> String { String(word.prefix { $0.isLetter }) }
 
-    private static func assignment(in line: String) -> MakeAssignment? {
+    static func assignment(in line: String) -> MakeAssignment? {
         var text = line.trimmed
         var isExported = false
         while let word = text.words.first, word == "export" || word == "override" || word == "private" {
@@ -303,7 +303,7 @@ struct MakeReader {
     }
 
     /// The colon of a rule, outside of references.
-    private static func separator(in text: String) -> String.Index? {
+    static func separator(in text: String) -> String.Index? {
         var depth = 0
         for index in text.indices {
             switch text[index] {

@@ -33,7 +33,7 @@ extension MakefileConversion {
                     origin: statement.origin)
                 pattern.problem = statement.doubt ?? rule.problem
                 if rule.assignment != nil { pattern.problem = "variables of patterns have no counterpart" }
-                if needs == nil || orderedAfter == nil { pattern.problem = "only make knows what it needs" }
+                if needs == nil || orderedAfter == nil { pattern.problem = Self.unknownNeeds }
                 if names.count > 1 { pattern.problem = "one recipe makes several files" }
                 patterns.append(pattern)
             }
@@ -49,7 +49,7 @@ extension MakefileConversion {
             var (ownNeeds, ownRule) = (needs ?? [], rule)
             if let pattern {
                 guard let stem = pattern?.stem(of: name) else {
-                    targets[row].problem = "only make knows what it needs"
+                    targets[row].problem = Self.unknownNeeds
                     continue
                 }
                 targets[row].stem = stem
@@ -63,7 +63,7 @@ extension MakefileConversion {
                 }
             }
             targets[row].add(ownRule, needs: ownNeeds, orderedAfter: orderedAfter ?? [], origin: statement.origin)
-            if needs == nil || orderedAfter == nil { targets[row].problem = "only make knows what it needs" }
+            if needs == nil || orderedAfter == nil { targets[row].problem = Self.unknownNeeds }
             if let doubt = statement.doubt { targets[row].problem = doubt }
             targets[row].comments += index == 0 ? statement.comment : []
         }

@@ -2,8 +2,8 @@ internal import Workflow
 
 /// Converts a makefile: each target becomes a step.
 struct MakefileConversion {
-    private let fileName: String
-    private let evaluation: MakeEvaluation
+    let fileName: String
+    let evaluation: MakeEvaluation
     var variables: MakeVariables
     let folder: ForeignFolder
     var draft = WorkflowDraft()
@@ -43,16 +43,18 @@ struct MakefileConversion {
     /// The computed variables of the environment, as commands at the start of each script.
     var exports: [ShellCommand] = []
 
-    static func draft(of source: SourceLines, in folder: ForeignFolder) -> WorkflowDraft {
-        var conversion = MakefileConversion(source, folder)
+    static func draft(
+        of source: SourceLines, in folder: ForeignFolder, answer: MakeAnswer? = nil
+    ) -> WorkflowDraft {
+        var conversion = MakefileConversion(source, folder, answer)
         conversion.convert()
         return conversion.draft
     }
 
-    private init(_ source: SourceLines, _ folder: ForeignFolder) {
+    private init(_ source: SourceLines, _ folder: ForeignFolder, _ answer: MakeAnswer?) {
         fileName = source.name
         self.folder = folder
-        evaluation = MakeEvaluation(source, folder: folder)
+        evaluation = MakeEvaluation(source, folder: folder, answer: answer)
         variables = evaluation.variables
         (notes, problem) = (evaluation.notes, evaluation.problem)
         for line in evaluation.searches {
@@ -66,7 +68,8 @@ struct MakefileConversion {
     }
 
     private mutating func convert() {
-        for case .rule(let rule) in evaluation.statements.map(\.content) {
+        let statements = completedStatements
+        for case .rule(let rule) in statements.map(\.content) {
             evaluationTargets.formUnion(variables.literal(rule.targets)?.words ?? [])
             if variables.literal(rule.targets) == nil { unknownTargets.formUnion(MakePiece.words(of: rule.targets)) }
             if rule.targets.trimmed == ".EXPORT_ALL_VARIABLES" { variables.exportsAll = true }
@@ -75,7 +78,7 @@ struct MakefileConversion {
         for (name, value) in variables.symbols where variables.variables[name]?.value != value {
             problem = problem ?? "`\(name)` has another value where it is part of a name"
         }
-        for statement in evaluation.statements {
+        for statement in statements {
             switch statement.content {
             case .assignment(let assignment): add(assignment, statement)
             case .rule(let rule): add(rule, statement)
@@ -84,7 +87,9 @@ struct MakefileConversion {
             }
         }
         for name in variables.variables.keys.sorted() where variables.place(of: name) == .shared { addShared(name, []) }
-        for name in evaluation.missing
+        if let database = evaluation.answer?.database { adopt(database) }
+        // An answer has what make has made.
+        for name in evaluation.answer == nil ? evaluation.missing : []
         where rows[name] != nil || mayMake(name, []) {
             variables.doubt = variables.doubt ?? "a rule makes `\(name)`, which may define what this reads"
         }
@@ -102,6 +107,7 @@ struct MakefileConversion {
         addShell()
         addRequirements()
         dropUnused()
+        requireDecisiveValues()
         draft.settings[0].comments = notes + draft.settings[0].comments
         draft.head = [
             "Steps that do not need one another run at the same time; make runs them in the order of the file.",
