@@ -143,14 +143,14 @@ struct ComputedValueTests {
         let test = try FlowrunTest(
             """
             version: 1
-            params: { s: { default: 1s }, l: { type: list, default: [q] }, sh: { default: sh } }
+            params: { s: { default: 1s }, t: { default: it }, l: { type: list, default: [q] }, sh: { default: sh } }
             steps:
-              asks: { confirm: "Deploy ${{ params.s }}?", run: echo DEPLOYED }
+              asks: { confirm: "Deploy ${{ params.t }}?", run: echo DEPLOYED }
               limited: { timeout: "${{ params.s }}", run: echo not limited }
               copies: { matrix: { n: "${{ params.l }}" }, run: [echo, "copy ${{ n }}"] }
               shell: { shell: "${{ params.sh }}", run: echo other }
             """)
-        try await test.run("workflow.yml", "asks", "--param", "s=${{ x }}").expect(stderr: "Deploy ${{ x }}?")
+        try await test.run("workflow.yml", "asks", "--param", "t=${{ x }}").expect(stdout: "Deploy ${{ x }}?")
         for value in ["${{ x }}", "a$${{b", "${{"] {
             let limited = try await test.run("workflow.yml", "limited", "--param", "s=\(value)")
             limited.expect(exit: 2)

@@ -78,7 +78,7 @@ struct DeliveryTests {
             """
             version: 1
             steps: { loud: { run: ": > up; yes | head -c 4000000", grace: 10ms } }
-            finally: { last: { run: "yes | head -c 4000000; : > ran" } }
+            finally: { last: { run: "head -c 4000000 /dev/zero | tr '\\\\0' '\\\\n'; : > ran" } }
             """)
         let unread = try test.gate("unread")
         let running = try await test.start(

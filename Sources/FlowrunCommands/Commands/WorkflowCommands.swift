@@ -12,7 +12,7 @@ enum WorkflowCommands {
         let named = arguments.values(.file) + arguments.operands
         let files = named.isEmpty ? [try WorkflowChoice(arguments).file] : named
         let deadline = try arguments.duration(.deadline)
-        let jobs = try arguments.jobs() ?? RunRequest.usualJobs
+        let jobs = try arguments.jobs()
         let checked = files.map { (file: $0, result: result(of: $0, arguments, deadline: deadline, jobs: jobs)) }
         let findings = checked.flatMap(\.result.findings)
         switch arguments.value(.format) {
@@ -33,7 +33,7 @@ enum WorkflowCommands {
 
     /// Returns the findings of a file, and the loaded file, which the caller keeps because freeing it takes a while.
     private static func result(
-        of file: String, _ arguments: Arguments, deadline: Duration?, jobs: Int
+        of file: String, _ arguments: Arguments, deadline: Duration?, jobs: Int?
     ) -> (loaded: WorkflowLoader, findings: [Diagnostic]) {
         let allowsOutside = arguments.has(.allowOutside)
         let showsEdits = ["json", "sarif"].contains(arguments.value(.format))
@@ -50,7 +50,7 @@ enum WorkflowCommands {
         if showsEdits { loaded = loaded.checkingEdits(of: UsedFiles.of(file, allowsOutside: allowsOutside)) }
         // The nodes that run if no step is named.
         let plan = try? loaded.plan?.restricted(to: [])
-        let late = plan?.finding(deadline: deadline, jobs: jobs, known: known)
+        let late = plan?.finding(deadline: deadline, jobs: jobs ?? RunRequest.usualJobs, known: known)
         return (loaded, loaded.diagnostics + (late.map { [$0] } ?? []))
     }
 
