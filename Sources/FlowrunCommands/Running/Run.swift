@@ -104,12 +104,8 @@ package struct Run {
         logs.show(prompt)
         var reporters: [any Reporter] = [view] + logs.reporters
         if let journal { reporters.insert(journal, at: 0) }
-        var started: WorkflowRunner?
-        let runner = WorkflowRunner(plan, options: options, reporters: reporters, prompt: prompt) {
-            logs.mayTakeOutput(isEnding: started?.isStopping == true)
-        }
-        started = runner
-        defer { started = nil }
+        let runner = WorkflowRunner(plan, options: options, reporters: reporters, prompt: prompt) { logs.mayTakeOutput }
+        logs.follow(runner)
         runner.terminalHost = StepTerminal(logs) { standStill(by: $0, runner, logs, files) }
         runner.tellTemporaryFolder { path in
             Guard.note(temporaryFolder: path)

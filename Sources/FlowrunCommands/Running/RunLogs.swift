@@ -138,10 +138,18 @@ struct RunLogs {
 
     /// False while a reader is so far behind that steps should wait. Of a run that is ending, readers delay the hooks
     /// for two seconds altogether; then those that are behind are given up.
-    func mayTakeOutput(isEnding: Bool) -> Bool {
+    var mayTakeOutput: Bool {
+        let isCongested = output.isCongested || file?.isCongested == true
+        return !isCongested || waitOfHooks.runner?.isStopping == true && giveUpReaders()
+    }
+
+    /// Lets the end of a run count for `mayTakeOutput`.
+    func follow(_ runner: WorkflowRunner) { waitOfHooks.runner = runner }
+
+    /// Returns false before the time is over.
+    private func giveUpReaders() -> Bool {
         let late = [output, file].compactMap { sink in sink.flatMap { $0.isCongested ? $0 : nil } }
-        guard !late.isEmpty else { return true }
-        guard isEnding, !late.contains(where: \.isHeld) else { return false }
+        guard !late.contains(where: \.isHeld) else { return false }
         waitOfHooks.begin()
         guard waitOfHooks.isOver else { return false }
         for sink in late { sink.giveUp() }
@@ -202,6 +210,8 @@ struct RunLogs {
 private final class LastWait {
     private static let limit = Duration.seconds(2)
     private var deadline: EventLoopClock.Instant?
+    /// The run whose end the readers delay, where that matters.
+    weak var runner: WorkflowRunner?
 
     nonisolated init() {}
 
