@@ -293,6 +293,11 @@ int64_t clinux_oom_kills_in(int leaf) {
 
 // MARK: Processor time
 
+// The smaller one of two quotas, of which 0 is none.
+static int least_of(int first, int second) {
+    return first == 0 || (second > 0 && second < first) ? second : first;
+}
+
 // The processors that a quota allows a period, rounded up; 0 for none.
 static int quota_of(long long quota, long long period) {
     return quota > 0 && period > 0 ? (int)((quota - 1) / period + 1) : 0;
@@ -316,8 +321,7 @@ static int least_quota(const char *mount, const char *group, int is_version_1) {
     size_t end = root + (size_t)snprintf(folder + root, sizeof folder - root, "%s", strcmp(group, "/") ? group : "");
     int least = 0;
     for (;;) {
-        int quota = quota_in(folder, is_version_1);
-        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+        least = least_of(least, quota_in(folder, is_version_1));
         if (end <= root) return least;
         while (end > root && folder[end - 1] != '/') end--;
         if (end > root) end--;
@@ -334,8 +338,7 @@ int clinux_cpu_quota(const char *own, const char *mounts) {
     for (size_t at = 0; at < sizeof prefixes / sizeof *prefixes; at++) {
         if (!own_path(text, prefixes[at], group, sizeof group)) continue;
         snprintf(mount, sizeof mount, "%.500s%s", mounts, folders[at]);
-        int quota = least_quota(mount, group, at > 1);
-        if (quota > 0 && (least == 0 || quota < least)) least = quota;
+        least = least_of(least, least_quota(mount, group, at > 1));
     }
     return least;
 }

@@ -34,10 +34,10 @@ final class RunFiles {
     /// the workflow file itself, and `ctl` cannot reach it. Throws if the folder is explicit or unsafe, if an option
     /// needs one, or if the run would have to wait and may not.
     static func enter(_ request: RunRequest, run: String, claims plan: Plan) throws(CommandError) -> RunFiles? {
+        defer { Guard.endsRunner(false) }
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let directory = try directory(at: place, for: request)
         guard let directory else {
-            defer { Guard.endsRunner(false) }
             if request.file != "-" { try lockFile(request, nil) }
             return nil
         }
@@ -126,7 +126,6 @@ final class RunFiles {
         isEntered = lock.enter(&holder, claims: digests)
         lock.letOthersIn()
         if holder.isWaiting { Guard.endsRunner(true) }
-        defer { Guard.endsRunner(false) }
         do throws(CommandError) {
             // After the entry, by which the runs beside this one know it.
             try Self.lockFile(request, (directory, name))

@@ -21,12 +21,13 @@ struct RunLogs {
     private var turns: [TurnSink] = []
     private var region: LiveRegion?
 
-    /// Holds the prompt, which is made after the closures that use it.
-    private final class Questions {
+    /// Holds what is made after the closures that use it.
+    private final class LaterParts {
         var prompt: TerminalPrompt?
+        weak var runner: WorkflowRunner?
     }
 
-    private let questions = Questions()
+    private let later = LaterParts()
     private let lastWait = LastWait()
     private let waitOfHooks = LastWait()
 
@@ -47,7 +48,7 @@ struct RunLogs {
         var errorSink: any RecordSink = errors
         // Standard output may be a pipe to the same terminal, as with `| tee`, which then has another writer.
         let mayDraw = isOnTerminal && (!TerminalDevice.isPipe(STDOUT_FILENO) || request.progress == .live)
-        let questions = questions
+        let later = later
         var turns: [TurnSink] = []
         switch request.progress.display(onTerminal: mayDraw, environment: environmentVariable) {
         case .live:
@@ -58,7 +59,7 @@ struct RunLogs {
             ) {
                 // The line below a question is for its answer; and the region must not clear what another job shows
                 // below its cursor.
-                questions.prompt?.isAsking ?? false || TerminalDevice.isInBackground(of: STDERR_FILENO)
+                later.prompt?.isAsking ?? false || TerminalDevice.isInBackground(of: STDERR_FILENO)
                     ? nil : TerminalDevice.size(of: STDERR_FILENO)
             }
             reporters.append(region)
@@ -75,7 +76,7 @@ struct RunLogs {
             break
         }
         if TerminalDevice.isTerminal(STDOUT_FILENO) {
-            logSink = ListeningSink(over: logSink) { questions.prompt?.noteOthers() }
+            logSink = ListeningSink(over: logSink) { later.prompt?.noteOthers() }
         }
         if isOnTerminal, !isOneTerminal || request.log != .text { reporters.append(StoppingNotice(sink: errorSink)) }
 
@@ -124,7 +125,7 @@ struct RunLogs {
     }
 
     /// Keeps a question on the terminal visible, with nothing drawn below it.
-    func show(_ prompt: TerminalPrompt?) { questions.prompt = prompt }
+    func show(_ prompt: TerminalPrompt?) { later.prompt = prompt }
 
     /// Writes a line to standard error, in order with all other records; the line begins with the program's name.
     func say(_ message: String) {
@@ -140,11 +141,11 @@ struct RunLogs {
     /// for two seconds altogether; then those that are behind are given up.
     var mayTakeOutput: Bool {
         let isCongested = output.isCongested || file?.isCongested == true
-        return !isCongested || waitOfHooks.runner?.isStopping == true && giveUpReaders()
+        return !isCongested || later.runner?.isStopping == true && giveUpReaders()
     }
 
     /// Lets the end of a run count for `mayTakeOutput`.
-    func follow(_ runner: WorkflowRunner) { waitOfHooks.runner = runner }
+    func follow(_ runner: WorkflowRunner) { later.runner = runner }
 
     /// Returns false before the time is over.
     private func giveUpReaders() -> Bool {
@@ -200,7 +201,7 @@ struct RunLogs {
     }
 
     private func failure(of sink: DescriptorSink) -> String? {
-        let isLate = sink.hasPending || sink.failure == ETIMEDOUT
+        let isLate = sink.hasPending || sink.isGivenUp
         return isLate ? "nothing reads it" : sink.failure.map { SystemError($0).words }
     }
 }
@@ -210,8 +211,6 @@ struct RunLogs {
 private final class LastWait {
     private static let limit = Duration.seconds(2)
     private var deadline: EventLoopClock.Instant?
-    /// The run whose end the readers delay, where that matters.
-    weak var runner: WorkflowRunner?
 
     nonisolated init() {}
 

@@ -132,11 +132,10 @@ final class RunQueue {
 
     private func borrow(_ wanted: Set<Claim>, from holder: RunLock.Holder) throws(CommandError) {
         for _ in 0..<Self.tries {
-            guard let (fields, _) = ask(.lend(wanted, to: own), of: holder.run) else {
+            guard let fields = ask(.lend(wanted, to: own), of: holder.run) else {
                 usleep(Self.pollInterval)
                 continue
             }
-            // The connection stays open until this process ends: it is the loan.
             if fields.string("message") != nil { return }
             if let error = fields.string("error") {
                 throw .unable("the run \(holder.run), in a step of which this run was started, lends nothing: \(error)")
@@ -149,11 +148,12 @@ final class RunQueue {
     }
 
     /// Returns the reply and the open connection; nil if the run does not answer.
-    private func ask(_ request: ControlRequest, of run: String) -> (JSONObject, Int32)? {
+    /// The connection of a reply stays open until this process ends: it is the loan.
+    private func ask(_ request: ControlRequest, of run: String) -> JSONObject? {
         guard let (reply, connection) = try? ControlClient.open(request.line, of: run, in: directory) else {
             return nil
         }
-        if let fields = reply.withUnsafeBytes({ JSONObject($0) }) { return (fields, connection) }
+        if let fields = reply.withUnsafeBytes({ JSONObject($0) }) { return fields }
         close(connection)
         return nil
     }

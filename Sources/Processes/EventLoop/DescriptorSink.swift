@@ -158,6 +158,9 @@ package final class DescriptorSink {
         discard()
     }
 
+    /// True once the reader was given up.
+    package var isGivenUp: Bool { failure == ETIMEDOUT }
+
     /// Drops everything that waits: after a failed write it is never taken.
     private func discard() {
         pending = []

@@ -49,7 +49,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         in folder: Int32, _ header: JournalHeader, isDurable: Bool = false, outputLimit: Int = standardOutputLimit
     ) throws(SystemError) {
         self.folder = folder
-        room = OutputRoom(limit: outputLimit)
+        room = OutputRoom(limit: outputLimit, isDurable: isDurable)
         recordLimit = max(outputLimit, 1 << 20)
         path = header.folder
         self.isDurable = isDurable
@@ -183,7 +183,7 @@ package final class JournalWriter: Reporter, OutputPlaces {
         let hasRoom =
             kept.growth(by: output.bytes.count)
             .map { count in
-                room.take(count, in: folder, isDurable: isDurable) { step in
+                room.take(count, in: folder) { step in
                     files[step] = nil
                     hasNewFiles = true
                 }

@@ -165,6 +165,8 @@ extension OutputFile {
 /// only the end of the new output is kept from then on.
 struct OutputRoom {
     private let limit: Int
+    /// True if what is kept of a file is on the disk before the rest goes.
+    private let isDurable: Bool
     /// The size of the files, in bytes.
     private var used = 0
     /// Files that may be cut, oldest first.
@@ -173,11 +175,14 @@ struct OutputRoom {
     /// True once output was not kept.
     private(set) var isExceeded = false
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, isDurable: Bool) {
+        self.limit = limit
+        self.isDurable = isDurable
+    }
 
     /// Makes room for `count` bytes and returns true; false if there is not enough. Calls `goes` with the step of
-    /// each file that is cut. With `isDurable`, what is kept of it is on the disk before the rest goes.
-    mutating func take(_ count: Int, in folder: Int32, isDurable: Bool, goes: (String) -> Void) -> Bool {
+    /// each file that is cut.
+    mutating func take(_ count: Int, in folder: Int32, goes: (String) -> Void) -> Bool {
         while used + count > limit {
             isExceeded = true
             guard firstSpare < spare.count else { return false }

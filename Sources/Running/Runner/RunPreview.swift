@@ -80,7 +80,7 @@ final class PreviewPass {
         self.forecast = forecast
         hasSharedValues = parts.plan.workflow.hasSharedValues
         unknown = UnknownValues { row in
-            // Has got rows since.
+            // Fan-outs may have got their copies since.
             let plan = parts.context.state.plan
             guard !plan.isDynamicFanOut(row), !plan.rows(inside: row).contains(where: plan.isDynamicFanOut) else {
                 return false

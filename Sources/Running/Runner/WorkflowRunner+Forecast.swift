@@ -114,22 +114,12 @@ extension WorkflowRunner {
 
     /// Returns true if a row, or an enclosing group, runs only after a failure.
     private func needsFailure(_ row: PlanIndex) -> Bool {
-        var next = row
-        while next != .root {
-            if plan.edges(of: next).contains(where: { $0.kind == .failure }) { return true }
-            next = plan.parent(of: next)
-        }
-        return false
+        plan.rowAndAround(row).contains { plan.edges(of: $0).contains { $0.kind == .failure } }
     }
 
     /// Returns true if a row, or an enclosing group, has a condition of that kind.
     private func hasCondition(_ row: PlanIndex, where isWanted: (Expression) -> Bool) -> Bool {
-        var next = row
-        while true {
-            if let condition = plan.condition(of: next), isWanted(condition) { return true }
-            guard next != .root else { return false }
-            next = plan.parent(of: next)
-        }
+        plan.rowAndAround(row).contains { plan.condition(of: $0).map(isWanted) ?? false }
     }
 
     /// Restores a step's results, as far as other steps read them. Returns the reason why that is impossible; nil if

@@ -40,7 +40,6 @@ struct YAMLTreeBuilder: ~Copyable {
     private var open = UniqueArray<OpenCollection>(minimumCapacity: YAMLLimits.depth)
     private var anchors: [String: Anchor] = [:]
     private var aliasedNodes = 0
-    private var hasAliases = false
     /// The end of the last content. A block collection ends there, not where libyaml notices its end.
     private var lastEnd: UInt32 = 0
 
@@ -57,7 +56,7 @@ struct YAMLTreeBuilder: ~Copyable {
         while let collection = open.popLast() { refuseDuplicates(in: collection.keys) }
         let diagnostics = findings.sorted
         if isStopped { return (nil, diagnostics) }
-        return (YAMLDocument(file: file, rows: rows, copiedText: copiedText, hasAliases: hasAliases), diagnostics)
+        return (YAMLDocument(file: file, rows: rows, copiedText: copiedText, hasAliases: aliasedNodes > 0), diagnostics)
     }
 
     private var nodeCount: Int { rows.count + aliasedNodes }
@@ -156,7 +155,6 @@ struct YAMLTreeBuilder: ~Copyable {
                 fix: .init("write out what is meant"))
         case let anchor?:
             row = YAMLRow(.alias, from: start, to: end, link: anchor.row)
-            hasAliases = true
             aliasedNodes += anchor.size ?? 0
         }
         append(row)

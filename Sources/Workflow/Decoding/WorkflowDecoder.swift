@@ -281,10 +281,10 @@ extension WorkflowDecoder {
 
 /// The decoder's notes on the one document that it reads; a used file has its own.
 struct DecodedDocument {
-    /// True if it contains `${{` anywhere; only then are the next four properties read.
-    let hasExpressions: Bool
     /// True for values that expressions made.
     let isComputed: Bool
+    /// True if it contains `${{` anywhere; only then are the next five properties read.
+    let hasExpressions: Bool
     /// Rows of `run: text` values, in which `${{` is an error of its own kind.
     var scriptRows: Set<Int> = []
     /// Subtrees that were refused as a whole; nothing more is reported in them.
