@@ -97,6 +97,19 @@ struct AskToolTests {
         #expect(try Self.lines(of: run) == ["read \(test.path("sub"))"])
     }
 
+    @Test func `a file behind a link out of the folder stays as it is`() async throws {
+        let rules = "ifdef CI\nx = ci\nelse\nx = here\nendif\n"
+        let test = try FlowrunTest(files: [
+            "sub/Makefile": "include mk/rules.mk\nall: ; @echo $(x)\n", "shared/rules.mk": rules, "tmp/keep": "",
+        ])
+        try FileManager.default.createSymbolicLink(
+            atPath: test.path("sub/mk"), withDestinationPath: test.path("shared"))
+        let result = try await test.run(
+            "init", "--from", "sub/Makefile", "--ask-tool", environment: ["TMPDIR": test.path("tmp")])
+        result.expect(exit: 0)
+        #expect(try test.contents(of: "shared/rules.mk") == rules)
+    }
+
     @Test func `nothing of the caller's environment decides, and none of it is written`() async throws {
         let test = try FlowrunTest(files: [
             "Makefile": "ifdef SECRET\nx := $(SECRET)\nelse\nx := none\nendif\n$(shell echo a): ; echo $(x)\n"

@@ -69,7 +69,7 @@ package struct ForeignFile {
             draft = dump.draft(besides: own, of: source, in: folder)
         case .taskfile:
             guard let list = TaskList(try await ask(question)) else { throw unreadable(question) }
-            draft = list.complete(try converted(), in: folder)
+            draft = list.complete(try converted(), of: source, in: folder)
         case .gitHubWorkflow: draft = try converted()
         }
         return try finished(draft, asked: true)

@@ -69,6 +69,13 @@ struct TaskfileTests {
             "  a: echo {{.R}}\n", top: "vars: { R: { sh: 'echo {{.R}}' } }\n", ["what `R` is could not be converted"])
     }
 
+    @Test func `the negation of a computed value negates the whole`() throws {
+        try expect(
+            "  a: echo {{.OTHER}}\n",
+            top: "vars: { FLAG: '{{if .DEBUG}}-g{{end}}', OTHER: '{{if empty .FLAG}}x{{end}}' }\n",
+            ["if(if((env.DEBUG ?? '') != '', '-g', '') == '', 'x', '')"])
+    }
+
     @Test func `calls between commands are copies in a sequence`() throws {
         try expect(
             "  a: { cmds: [x, { task: b, vars: { V: 1 } }, y] }\n  b: { cmds: ['echo {{.V}}'] }\n",

@@ -212,10 +212,13 @@ private final class FolderCopy {
         try copyFolder(original, to: content, isUnwanted)
     }
 
-    /// Replaces the content of a file of the copy. Its time stays, because make compares those of makefiles too.
+    /// Replaces the content of a file of the copy; does nothing to one behind a link out of it. Its time stays, because
+    /// make compares those of makefiles too.
     func replace(_ name: String, by text: String) throws(Problem) {
         var status = stat()
-        guard stat("\(content)/\(name)", &status) == 0 else { return }
+        guard stat("\(content)/\(name)", &status) == 0, let place = resolvedPath("\(content)/\(name)"),
+            let root = resolvedPath(content), place.hasPrefix("\(root)/")
+        else { return }
         let descriptor = open("\(content)/\(name)", O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw failure("write", "\(content)/\(name)") }
         defer { close(descriptor) }
@@ -278,7 +281,13 @@ private final class FolderCopy {
         // FICLONE: no bytes are copied where the file system can share them.
         if ioctl(to, 0x4004_9409, from) == 0 { return }
         do throws(SystemError) {
-            try WholeFile.write(try WholeFile.read(from, expecting: Int(status.st_size)), to: to)
+            // A part at a time: the file may be larger than the memory.
+            let limit = 1 << 20
+            var part: [UInt8] = []
+            repeat {
+                part = try WholeFile.read(from, limit: limit, expecting: Int(status.st_size))
+                try WholeFile.write(part, to: to)
+            } while part.count > limit
         } catch {
             throw Problem(reason: "cannot copy `\(source)`: \(error.words)", fix: "make room for a copy")
         }

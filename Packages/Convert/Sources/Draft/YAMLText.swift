@@ -106,6 +106,9 @@ extension String {
 
 /// Texts with `${{ … }}`.
 enum ExpressionText {
+    /// The expression of a text.
+    static func literal(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
+
     /// The expression with the value of a text.
     static func expression(of text: String) -> String? {
         var parts: [String] = []
@@ -116,7 +119,7 @@ enum ExpressionText {
             parts.append(rest[start.upperBound..<end.lowerBound].trimmed)
             rest = rest[end.upperBound...]
         }
-        if parts.isEmpty { return "'\(text.replacing("'", with: "''"))'" }
+        if parts.isEmpty { return literal(text) }
         format += escaped(rest)
         if format == "{0}" { return parts[0] }
         return "format('\(format)', \(parts.joined(separator: ", ")))"

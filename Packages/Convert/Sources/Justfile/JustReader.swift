@@ -108,8 +108,7 @@ struct JustReader {
     private mutating func add(_ content: JustStatement.Content, from start: Int, to end: Int) {
         statements.append(
             JustStatement(
-                content: content, origin: source.excerpt(start..<end), comment: source.comment(above: start),
-                file: source.name))
+                content: content, origin: source.excerpt(start..<end), comment: source.comment(above: start)))
         switch content {
         case .blank, .comment: break
         default: (attributes, attributesStart) = ([], nil)

@@ -18,8 +18,6 @@ struct JustStatement {
     let origin: Excerpt
     /// The lines of the comment right above it.
     let comment: [String]
-    /// The file that it is in.
-    let file: String
     /// The number of imports that lead to it.
     var depth = 0
 }

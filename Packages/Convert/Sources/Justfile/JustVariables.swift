@@ -16,8 +16,6 @@ struct JustVariables {
     struct Local {
         /// Its name in the script.
         var name: String
-        /// True for one that takes all further arguments.
-        var isRest = false
         /// The value that a call leaves as it is, or that it gives; nil if only a call knows it.
         var text: String?
         /// True if no call gives another value.
@@ -133,7 +131,7 @@ struct JustVariables {
     /// A part that needs no shell, as a flowrun expression; nil for all others.
     private func expression(_ part: JustValue.Part) -> String? {
         switch part {
-        case .text(let text): return "'\(text.replacing("'", with: "''"))'"
+        case .text(let text): return ExpressionText.literal(text)
         case .environment(let variable, let substitute?) where !hasDotenv:
             guard VariableName.isValid(variable) else { return nil }
             return operand(substitute).map { "env.\(variable) ?? \($0)" }

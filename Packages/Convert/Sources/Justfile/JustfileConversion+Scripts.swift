@@ -114,15 +114,10 @@ extension JustfileConversion {
             if name == JustVariables.shellName(parameter.name), VariableName.isListenedTo(name) {
                 throw JustProblem("programs listen to its parameter `\(name)`")
             }
-            var value = JustVariables.Local(
-                name: name, isRest: isRest, text: text ?? (parameter.defaultValue == nil ? nil : "x"))
-            if let given, isRest || index < given.count {
-                let rest = given.dropFirst(single).joined(separator: " ")
-                let isGiven = !isRest || given.count > single
-                if isGiven {
-                    value = JustVariables.Local(
-                        name: name, isRest: isRest, text: isRest ? rest : given[index], isFixed: true)
-                }
+            var value = JustVariables.Local(name: name, text: text ?? (parameter.defaultValue == nil ? nil : "x"))
+            if let given, isRest ? given.count > single : index < given.count {
+                let text = isRest ? given.dropFirst(single).joined(separator: " ") : given[index]
+                value = JustVariables.Local(name: name, text: text, isFixed: true)
             }
             local[parameter.name] = value
         }

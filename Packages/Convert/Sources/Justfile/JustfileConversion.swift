@@ -188,8 +188,8 @@ struct JustfileConversion {
     private mutating func set(_ name: String, _ value: String, _ statement: JustStatement) {
         switch name {
         case "shell":
-            let words = JustExpression.values(of: String(value.dropFirst().dropLast()))?.compactMap(\.literal) ?? []
-            guard value.hasPrefix("["), !words.isEmpty else { return doNotKnow(statement) }
+            let words = Self.words(ofList: value)
+            guard !words.isEmpty else { return doNotKnow(statement) }
             if otherShell != nil { return notes += statement.origin.comments("in each line of the steps") }
             isStrict = Interpreter.stopsAtFailure(Array(words.dropFirst()))
             let stops = isStrict ? words[...] : words.prefix(1) + ["-e"] + words.dropFirst()
@@ -206,7 +206,9 @@ struct JustfileConversion {
             dotenv = [file]
             if name == "dotenv-path" { isDotenvOptional = false }
         case "dotenv-override": break
-        case "positional-arguments": passesArguments = value != "false"
+        case "positional-arguments":
+            passesArguments = value != "false"
+            notes += statement.origin.comments("scripts have their arguments in $1, $2, …")
         case "ignore-comments": ignoresComments = value != "false"
         case "export": notes += statement.origin.comments("all variables are in the environment of the steps")
         case "windows-shell", "windows-powershell", "quiet", "unstable", "allow-duplicate-recipes",
@@ -214,9 +216,14 @@ struct JustfileConversion {
             notes += statement.origin.comments("of no effect here")
         default: doNotKnow(statement)
         }
-        if name == "positional-arguments" {
-            notes += statement.origin.comments("scripts have their arguments in $1, $2, …")
-        }
+    }
+
+    /// The words of a list such as `['bash', '-c']`; none for anything else, or where one is computed.
+    private static func words(ofList value: String) -> [String] {
+        guard value.hasPrefix("["), let values = JustExpression.values(of: String(value.dropFirst().dropLast()))
+        else { return [] }
+        let words = values.compactMap(\.literal)
+        return words.count == values.count ? words : []
     }
 
     /// Reads the settings that say how commands of variables run.
@@ -224,8 +231,8 @@ struct JustfileConversion {
         for statement in statements {
             guard case .setting(let name, let value) = statement.content else { continue }
             if name == "working-directory" { otherFolder = JustExpression.value(of: value)?.literal }
-            guard name == "shell", value.hasPrefix("[") else { continue }
-            let words = JustExpression.values(of: String(value.dropFirst().dropLast()))?.compactMap(\.literal) ?? []
+            guard name == "shell" else { continue }
+            let words = Self.words(ofList: value)
             otherShell = words.first.map { Interpreter.isShell($0) ? nil : words } ?? nil
         }
     }

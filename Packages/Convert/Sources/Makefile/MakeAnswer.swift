@@ -76,7 +76,9 @@ struct MakeMarks {
             if line.isBlank || line.trimmed.hasPrefix("#") { continue }
             let isRecipe = line.hasPrefix("\t") && isAfterRule
             let word = isRecipe ? "" : String((line.words.first ?? "").prefix(while: \.isLetter))
-            if word == "define" || line.words.dropFirst().first == "define" { definitions += 1 }
+            if word == "define" || ["override", "export"].contains(word) && line.words.dropFirst().first == "define" {
+                definitions += 1
+            }
             if definitions > 0 {
                 if word == "endef" { definitions -= 1 }
                 continue

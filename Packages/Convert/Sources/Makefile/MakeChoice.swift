@@ -32,8 +32,8 @@ struct MakeChoice {
 
     /// The choice as a flowrun expression; `read` is the expression that reads the variable.
     func expression(reading read: String, _ value: String, _ otherwise: String) -> String {
-        let condition = "\(read) \(wanted == nil ? "!=" : "==") \(Self.text(wanted ?? ""))"
-        return "${{ if(\(condition), \(Self.text(value)), \(Self.text(otherwise))) }}"
+        let condition = "\(read) \(wanted == nil ? "!=" : "==") \(ExpressionText.literal(wanted ?? ""))"
+        return "${{ if(\(condition), \(ExpressionText.literal(value)), \(ExpressionText.literal(otherwise))) }}"
     }
 
     /// The choice as the inside of a shell's `${…}` if it is an expansion, or else of `$(…)`.
@@ -43,6 +43,4 @@ struct MakeChoice {
         let other = otherwise.isEmpty ? "" : " else echo \(otherwise);"
         return ("if \(test); then echo \(value);\(other) fi", false)
     }
-
-    private static func text(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 }

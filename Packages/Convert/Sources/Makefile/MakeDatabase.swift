@@ -18,8 +18,6 @@ struct MakeDatabase {
         var place: MakePlace?
         var assignments: [MakeAssignment] = []
         var isPhony = false
-        /// True for `::`, of which a target may have several.
-        var isOneOfSeveral = false
         /// True if one run of the recipe makes several targets.
         var makesOthers = false
         var isBuiltIn = false
@@ -152,7 +150,6 @@ struct MakeDatabase {
     private static func header(_ line: String) -> Rule? {
         guard let (name, rest) = line.cut(at: ":"), !name.isEmpty else { return nil }
         var rule = Rule(name: name)
-        rule.isOneOfSeveral = rest.hasPrefix(":")
         let needs = rest.drop { $0 == ":" }
         guard needs.isEmpty || needs.first == " " else { return nil }
         let parts = needs.cut(at: "|")

@@ -64,7 +64,7 @@ struct MakeEvaluation {
             if let command = MakeBuiltIn.change(in: assignment) {
                 problem = problem ?? "make runs `\(command)` before all steps"
             }
-            if let (value, test) = orElse(assignment, statement) {
+            if let (value, test) = orElse(assignment) {
                 assignment.value = value
                 stops.append(test)
             }
@@ -125,7 +125,7 @@ struct MakeEvaluation {
 
     /// The value of `$(or …,$(error …))`, and the test that stops make; nil for anything else.
     private mutating func orElse(
-        _ assignment: MakeAssignment, _ statement: MakeStatement
+        _ assignment: MakeAssignment
     ) -> (String, (tests: [MakeTest], message: String))? {
         let pieces = MakePiece.pieces(of: assignment.value)
         guard assignment.sign.hasPrefix(":"), let path, pieces.count == 1,

@@ -150,7 +150,7 @@ extension MakefileConversion {
             let variable = variables.variables[name]
             if let variable, !variable.isDefault, !evaluation.foreign.contains(name) { continue }
             let value = variable.map { variables.literal($0.value) } ?? MakeBuiltIn.value(of: name)
-            let text = "'\((value ?? "").replacing("'", with: "''"))'"
+            let text = ExpressionText.literal(value ?? "")
             conditions.append(
                 (
                     "(env.\(name) ?? \(text)) == \(text)",

@@ -322,7 +322,7 @@ struct MakefileConversion {
         draft.require(
             fixed.map { name in
                 let value = variables.fixed[name] ?? variables.literal(variables.variables[name]?.value ?? "") ?? ""
-                let text = "'\(value.replacing("'", with: "''"))'"
+                let text = ExpressionText.literal(value)
                 return (
                     "(env.\(name) ?? \(text)) == \(text)", "\(name) is written out in this file, from \(fileName)"
                 )

@@ -164,7 +164,7 @@ indirect enum TaskExpression: Hashable {
     /// The value as an expression; nil if it has none. `reading` is that of a variable.
     func expression(reading: (String) -> String?) -> String? {
         switch self {
-        case .text(let text), .number(let text): return Self.quoted(text)
+        case .text(let text), .number(let text): return ExpressionText.literal(text)
         case .flag(let flag): return flag ? "true" : "false"
         case .variable(let name): return reading(name)
         case .call(let name, let arguments):
@@ -204,8 +204,9 @@ indirect enum TaskExpression: Hashable {
                 return "\(left) \(name == "eq" ? "==" : "!=") \(right)"
             case "not", "empty":
                 guard let test = arguments[0].condition(reading: reading) else { return nil }
-                return arguments[0].isFlag || test.contains(" ") && !test.hasSuffix(" != ''")
-                    ? "!(\(test))" : test.replacing(" != ''", with: " == ''")
+                guard !arguments[0].isFlag, test.hasSuffix(" != ''") else { return "!(\(test))" }
+                // Only the last comparison is that of the value.
+                return "\(test.dropLast(6)) == ''"
             case "and", "or":
                 let tests = arguments.compactMap { $0.condition(reading: reading) }
                 guard tests.count == arguments.count else { return nil }
@@ -219,8 +220,6 @@ indirect enum TaskExpression: Hashable {
             }
         }
     }
-
-    static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 }
 
 /// Reads the expressions of templates.

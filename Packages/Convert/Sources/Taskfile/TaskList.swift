@@ -16,10 +16,11 @@ struct TaskList {
         let tasks = json.read { root in
             let place = root.value("location")?.text ?? ""
             let folder = place.lastIndex(of: "/").map { String(place[...$0]) } ?? "/"
-            return root.value("tasks")?.elements.map { task in
-                Task(
+            return root.value("tasks")?.elements.map { task -> Task in
+                let file = task.value("location")?.value("taskfile")?.text ?? ""
+                return Task(
                     name: task.value("name")?.text ?? "", description: task.value("desc")?.text ?? "",
-                    file: (task.value("location")?.value("taskfile")?.text ?? "").replacing(folder, with: ""),
+                    file: file.hasPrefix(folder) ? String(file.dropFirst(folder.count)) : file,
                     line: task.value("location")?.value("line")?.text ?? "")
             }
         }
@@ -29,8 +30,9 @@ struct TaskList {
 
     /// Adds the tasks that only included files have: those of a file that has nothing but tasks and reads no
     /// variables, and the others as steps to be filled in.
-    func complete(_ own: WorkflowDraft, in folder: ForeignFolder) -> WorkflowDraft {
+    func complete(_ own: WorkflowDraft, of source: SourceLines, in folder: ForeignFolder) -> WorkflowDraft {
         var draft = own
+        let mayBePlain = !Self.hasFolders(source)
         var ids = StepIDs()
         for step in draft.steps { _ = ids.id(for: step.name ?? step.id) }
         let known = Set(draft.steps.map(\.id))
@@ -40,7 +42,7 @@ struct TaskList {
         }
         for file in missing.map(\.file).unique {
             let tasks = missing.filter { $0.file == file }
-            if addPlain(tasks, of: file, to: &draft, &ids, in: folder) { continue }
+            if mayBePlain, addPlain(tasks, of: file, to: &draft, &ids, in: folder) { continue }
             for task in tasks {
                 var step = StepDraft(
                     ids.id(for: task.name), .unfinished("the task is line \(task.line) of `\(file)`, which is included")
@@ -51,6 +53,13 @@ struct TaskList {
             }
         }
         return draft
+    }
+
+    /// True if an include may run its tasks in another folder, of which the answer says nothing.
+    private static func hasFolders(_ source: SourceLines) -> Bool {
+        guard let start = source.lines.firstIndex(where: { $0.hasPrefix("includes:") }) else { return false }
+        let rest = source.lines[(start + 1)...].prefix { $0.isBlank || " \t#".contains($0.first ?? " ") }
+        return ([source.lines[start]] + rest).contains { $0.contains("dir:") }
     }
 
     private func addPlain(

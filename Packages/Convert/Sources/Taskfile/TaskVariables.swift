@@ -143,7 +143,7 @@ struct TaskVariables {
         case .text(let text): return template(text, depth: depth + 1).flatMap(ExpressionText.expression)
         case .template(let text, _): return ExpressionText.expression(of: text)
         case nil where name == TaskExpression.processor: return "vars.\(name)"
-        case nil where name == "TASK" && task != nil: return TaskExpression.quoted(task ?? "")
+        case nil where name == "TASK" && task != nil: return ExpressionText.literal(task ?? "")
         case nil:
             if required.contains(name) { return "params.\(name)" }
             let isOfEnvironment = Self.isName(name) && doubt == nil && !hasDotenv && !exported.contains(name)
@@ -224,7 +224,7 @@ struct TaskVariables {
 
     /// The expression for a parameter, whose default also counts if it is empty.
     private static func reading(_ name: String, or substitute: String) -> String {
-        let text = "'\(substitute.replacing("'", with: "''"))'"
+        let text = ExpressionText.literal(substitute)
         return substitute.isEmpty ? "params.\(name)" : "if(params.\(name) == '', \(text), params.\(name))"
     }
 

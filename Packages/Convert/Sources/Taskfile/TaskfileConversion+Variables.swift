@@ -150,7 +150,7 @@ extension TaskfileConversion {
             let environmentName = own.environmentName(of: name)
             if case .param(let substitute) = value {
                 // Here it is a variable that the caller may have set.
-                let text = "'\(substitute.replacing("'", with: "''"))'"
+                let text = ExpressionText.literal(substitute)
                 own[name] = .param(substitute)
                 if own.readByShells.contains(name) { throw TaskProblem("`\(name)` is a variable of the shell as well") }
                 step.env.append(YAMLEntry(name, .text("${{ env.\(name) ?? \(text) }}")))
