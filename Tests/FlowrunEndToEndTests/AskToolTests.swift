@@ -100,14 +100,14 @@ struct AskToolTests {
     @Test func `a file behind a link out of the folder stays as it is`() async throws {
         let rules = "ifdef CI\nx = ci\nelse\nx = here\nendif\n"
         let test = try FlowrunTest(files: [
-            "sub/Makefile": "include mk/rules.mk\nall: ; @echo $(x)\n", "shared/rules.mk": rules, "tmp/keep": "",
+            "sub/Makefile": "include mk/rules.mk\nall: ; @echo $(x)\n", "outside/rules.mk": rules, "tmp/keep": "",
         ])
         try FileManager.default.createSymbolicLink(
-            atPath: test.path("sub/mk"), withDestinationPath: test.path("shared"))
+            atPath: test.path("sub/mk"), withDestinationPath: test.path("outside"))
         let result = try await test.run(
             "init", "--from", "sub/Makefile", "--ask-tool", environment: ["TMPDIR": test.path("tmp")])
         result.expect(exit: 0)
-        #expect(try test.contents(of: "shared/rules.mk") == rules)
+        #expect(try test.contents(of: "outside/rules.mk") == rules)
     }
 
     @Test func `nothing of the caller's environment decides, and none of it is written`() async throws {
