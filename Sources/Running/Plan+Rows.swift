@@ -49,6 +49,18 @@ extension Plan {
         nodes[row].role == .group ? workflow.use(of: nodes[row].definition) : nil
     }
 
+    /// True if the files that are there, or a command, may decide that a row does not run.
+    func asksFiles(_ row: PlanIndex) -> Bool {
+        let requirements = requirements(of: row) + (use(of: row)?.settings?.requirements ?? [])
+        return condition(of: row)?.asksFiles == true
+            || requirements.contains {
+                switch $0.condition {
+                case .expression(let condition): condition.asksFiles
+                case .command: true
+                }
+            }
+    }
+
     /// Returns the variables of fan-outs that a row sees: not those outside of the body that it is in.
     func variables(of row: PlanIndex, isInside: Bool = false) -> ArraySlice<Variable> {
         guard let user = user(around: row, isInside: isInside) else { return nodes[row].variables[...] }

@@ -9,8 +9,7 @@ import Testing
         "cleanup.yml", "environment.yml", "make/passing.yml", "make/failing.yml", "self.yml", "params.yml",
         "outputs.yml", "conditions.yml", "retry.yml", "locks.yml", "dynamic-fan-out.yml", "hooks.yml", "secrets.yml",
         "everyday/flowrun.yml", "scripts.yml", "reuse/flowrun.yml", "reuse/tools/measure.yml", "vars.yml",
-        "expressions.yml",
-        "commands.yml",
+        "expressions.yml", "commands.yml", "isolated.yml",
     ]
 
     @Test func `commands are listed in sections and have other names`() async throws {
@@ -223,6 +222,12 @@ import Testing
             ])
         #expect(log.output(of: "guarded") == "a\nb\n")
         #expect(log.output(of: "diagnose") == "exit status 3\n")
+    }
+
+    @Test func `isolated groups write the same file without a trace`() async throws {
+        let log = try await log(of: "isolated.yml", in: ExampleFolder.copy())
+        for mode in ["debug", "release"] { #expect(log.output(of: "build[\(mode)].compile") == "mode = \(mode)\n") }
+        #expect(log.outcomes["clean"] == "success")
     }
 
     @Test func `attempts are as many as it takes`() async throws {

@@ -71,6 +71,7 @@ enum WorkflowSchemaText {
         case .envPolicy: EnvironmentPolicy.allCases.map(\.rawValue)
         case .log: LogView.allCases.map(\.rawValue)
         case .streams: OutputStreams.allCases.map(\.rawValue)
+        case .isolation: Isolation.allCases.map(\.rawValue)
         case .platforms: Platform.allCases.map(\.rawValue)
         case .outputType: OutputDeclaration.Kind.allCases.map(\.rawValue)
         case .parameterType: Parameter.Kind.words

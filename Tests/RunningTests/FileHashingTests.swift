@@ -292,7 +292,8 @@ import Workflow
     @Test @EventLoopActor func `a hash of real files comes from a thread`() async throws {
         let test = try FlowrunTest(files: ["a": "1", "b": "2"])
         let answer = await withCheckedContinuation { continuation in
-            FileThread().begin(FileTask(.hash(["*"]), in: test.folder)) { continuation.resume(returning: $0) }
+            let question = PlacedQuestion(.hash(["*"]), in: test.folder)
+            FileThread().begin(FileTask(question)) { continuation.resume(returning: $0) }
         }
         #expect(try answer.get().text == FileHash.hash(["a", "b"], in: test.folder))
     }

@@ -36,13 +36,13 @@ import Workflow
     /// Lets `count` rows wait, each for files of its own; half of them are answered, the others forgotten.
     @EventLoopActor private func answerAndForget(_ count: Int) {
         let fileReader = Hasher()
-        let hashes = FileQuestions(fileReader, in: ".")
+        let hashes = FileQuestions(fileReader)
         var resumed = 0
         for number in 1...count {
             let row = PlanIndex(number)
             func ask() {
-                let patterns = ["file \(number)"]
-                if hashes.evaluate(for: row, { hashes.answer(to: .hash(patterns)) }) == nil {
+                let question = PlacedQuestion(.hash(["file \(number)"]), in: ".")
+                if hashes.evaluate(for: row, { hashes.answer(to: question) }) == nil {
                     if let question = hashes.takeMissing() { hashes.ask(question, for: row) { ask() } }
                 } else {
                     resumed += 1
@@ -56,8 +56,9 @@ import Workflow
     }
 
     @Test @EventLoopActor func `a question that is not asked after all is no concern of the next evaluation`() {
-        let questions = FileQuestions(Hasher(), in: ".")
-        let given: Void? = questions.evaluate(for: PlanIndex(1)) { _ = questions.answer(to: .hash(["a"])) }
+        let questions = FileQuestions(Hasher())
+        let question = PlacedQuestion(.hash(["a"]), in: ".")
+        let given: Void? = questions.evaluate(for: PlanIndex(1)) { _ = questions.answer(to: question) }
         #expect(given == nil)
         questions.forget(PlanIndex(1))
         #expect(questions.evaluate(for: PlanIndex(2)) { 7 } == 7)

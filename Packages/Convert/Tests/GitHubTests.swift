@@ -12,11 +12,11 @@ struct GitHubTests {
         }
     }
 
-    @Test func `a job of one step is that step, one of several a sequence`() throws {
+    @Test func `a job is a group in a copy of the tree of its own, a sequence if it has several steps`() throws {
         try expect(
             "  a: { runs-on: ubuntu-latest, steps: [{ run: make }] }\n  b: { needs: a, runs-on: ubuntu-latest, steps: [{ run: x }, { name: Do It, run: 'y' }] }\n",
-            "  a:\n    run: make\n",
-            "  b:\n    needs: [a]\n    order: sequence\n    steps:\n      x:\n        run: x\n\n      do-it:\n        name: Do It\n        run: 'y'\n"
+            "  a:\n    isolate: copy\n    steps:\n      make:\n        run: make\n",
+            "  b:\n    needs: [a]\n    isolate: copy\n    order: sequence\n    steps:\n      x:\n        run: x\n\n      do-it:\n        name: Do It\n        run: 'y'\n"
         )
     }
 
@@ -99,7 +99,7 @@ struct GitHubTests {
     @Test func `actions that make a machine ready are left out with a comment, others have to be filled in`() throws {
         try expect(
             "  a: { runs-on: ubuntu-latest, steps: [{ uses: actions/checkout@v4 }, { run: x }, { uses: acme/deploy@v1, with: { to: prod } }] }\n",
-            "# ci.yml:2: steps run in the folder of this file, which is there already\n",
+            "# ci.yml:2: the job works in a copy of the tree as it is\n",
             "flowrun runs no actions, write the commands", "to: prod")
         try expect(
             "  a: { uses: ./.github/workflows/b.yml }\n",

@@ -201,6 +201,7 @@ struct RunHistory {
             if isAfterNeeded, starts.areLast(in: run, since: runs[..<index]) { continue }
             directory.removeRun(run.run, reusing: JournalWriter.fileName)
         }
+        try? TreeFolders(in: directory)?.removeOld()
     }
 
     /// The starts of hooks in runs, each journal read once.

@@ -47,6 +47,7 @@ struct DryRunPrinter {
             switch entry {
             case .step(let row, let fate): text += step(row, fate)
             case .value(let id, let group, let fate): text += value(id, group, fate)
+            case .copy(let group, let isKept): text += copy(group, isKept)
             }
         }
         return text
@@ -72,6 +73,16 @@ struct DryRunPrinter {
             text += questions(of: row).map { comment("asks: \($0.asOneLine)") }.joined()
             return text + self.text(of: command)
         }
+    }
+
+    private func copy(_ group: PlanIndex, _ isKept: Bool) -> String {
+        let id = SharedValueID.tree(of: plan.nodes[group].definition)
+        let (file, line) = plan.workflow.place(of: id)
+        return comment("\(plan.workflow[id].words) of \(plan.nodes[group].id) (\(file):\(line))")
+            + comment(
+                isKept
+                    ? "the steps of \(plan.nodes[group].id) go on in the copy of the tree that was kept"
+                    : "copies the tree; the steps of \(plan.nodes[group].id) run in the copy")
     }
 
     private func value(_ id: SharedValueID, _ group: PlanIndex, _ fate: RunPreview.Fate) -> String {
@@ -152,6 +163,7 @@ struct DryRunPrinter {
                 json.array("steps") { json in
                     for case .step(let row, let fate) in preview.entries { write(row, fate, to: &json) }
                 }
+                json.field("isolated", isolated)
                 json.array("vars") { json in
                     for case .value(let id, let group, let fate) in preview.entries {
                         json.object { json in
@@ -166,6 +178,11 @@ struct DryRunPrinter {
                 }
             }
         }
+    }
+
+    /// The groups that run in a copy of the tree.
+    private var isolated: [String] {
+        preview.entries.compactMap { if case .copy(let group, _) = $0 { plan.nodes[group].id } else { nil } }
     }
 
     private func write(_ row: PlanIndex, _ fate: RunPreview.Fate, to json: inout JSONWriter) {

@@ -247,8 +247,11 @@ package struct PlanPrinter {
             let (file, line) = plan.workflow.place(of: id)
             let place = (scope.isEmpty ? "" : " in \(scope)") + " (\(file.visible):\(line))"
             let value = plan.workflow[id]
-            let reader = value.isPrecondition ? "what requires it" : "the first step that reads it"
-            return "\(value.words)\(place): its command runs before \(reader)\n"
+            return switch value.purpose {
+            case .value: "\(value.words)\(place): its command runs before the first step that reads it\n"
+            case .precondition: "\(value.words)\(place): its command runs before what requires it\n"
+            case .tree: "\(value.words)\(place): the tree is copied before the first step in it\n"
+            }
         }
         return lines.isEmpty ? "" : lines.joined() + "\n"
     }

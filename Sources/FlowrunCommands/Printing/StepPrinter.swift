@@ -97,7 +97,13 @@ struct StepPrinter {
         let entries = plan.isStep(row) ? step(row) : group(row)
         return YAMLEntry(
             name(of: row), entries.isEmpty ? .inline([]) : .mapping(entries),
-            comments: needsOutside(row) + conditions(row))
+            comments: needsOutside(row) + conditions(row) + (row == subject ? copiedTree : []))
+    }
+
+    /// The copy of the tree in which what is shown runs, in words.
+    private var copiedTree: [String] {
+        plan.rowAndAround(subject).dropFirst().filter(plan.isIsolated).prefix(1)
+            .map { "runs in a copy of the tree: isolate of \(plan.nodes[$0].id)" }
     }
 
     private func name(of row: PlanIndex) -> String {
@@ -134,9 +140,7 @@ struct StepPrinter {
         return names
     }
 
-    private func isShown(_ row: PlanIndex) -> Bool {
-        row == subject || plan.isInside(row, subject)
-    }
+    private func isShown(_ row: PlanIndex) -> Bool { row == subject || plan.isInside(row, subject) }
 
     private func needsOutside(_ row: PlanIndex) -> [String] {
         let edges = plan.edges(of: row).filter { !$0.isSequence && !(row != subject && isShown($0.target)) }
@@ -321,6 +325,7 @@ struct StepPrinter {
         }
         if let limit = plan.maxParallel(of: row) { entries.append(entry(.maxParallel, .word("\(limit)"))) }
         if let word = plan.failFast(of: row) { entries.append(entry(.failFast, .word(word.rawValue))) }
+        if plan.isIsolated(row) { entries.append(entry(.isolate, .word(Isolation.copy.rawValue))) }
         return entries
     }
 

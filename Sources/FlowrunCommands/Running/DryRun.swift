@@ -3,6 +3,7 @@ internal import Planning
 internal import Processes
 internal import RunLog
 internal import Running
+internal import Workflow
 
 extension Run {
     /// Prints the commands that the run would start and, if it would resume another one, what it would take over.
@@ -11,10 +12,11 @@ extension Run {
         var options = previewOptions(with: values)
         var notes: [String] = []
         if request.isResumed {
-            let (resumed, key) = try resumedRun(of: plan)
+            let (resumed, key, trees) = try resumedRun(of: plan)
             if let past = resumed?.results { try demandInstances(of: plan, in: past) }
             options.past = resumed?.results
             options.definitionKey = key
+            options.trees = trees
             notes = resumed == nil ? [ResumedRun.nothing] : [resumed?.note].compactMap(\.self)
         }
         guard let (preview, hooks) = preview(of: plan, options, values.known) else { return }
@@ -39,6 +41,8 @@ extension Run {
         of plan: Plan, _ options: RunOptions, _ known: KnownValues, showsAll: Bool = false
     ) -> (RunPreview, hooks: [String])? {
         EventLoop.shared.result(before: nil) {
+            var options = options
+            if let trees = options.trees { options.trees = trees.judged(of: plan, options: options) }
             let runner = WorkflowRunner(plan, options: options, reporters: [])
             return (runner.preview(known: known, showsAll: showsAll), runner.undoingHooks)
         }
@@ -59,8 +63,11 @@ extension Run {
         return printer
     }
 
-    /// Returns the run that would be resumed, and the key of the state directory; nil if there is no such folder.
-    private func resumedRun(of plan: Plan) throws(CommandError) -> (ResumedRun?, key: KeyedHash.Key?) {
+    /// Returns the run that would be resumed, the key of the state directory, and the place of the copies of the tree
+    /// that the run has kept; nil if there is no such folder.
+    private func resumedRun(
+        of plan: Plan
+    ) throws(CommandError) -> (ResumedRun?, key: KeyedHash.Key?, trees: RunTrees?) {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let found: (directory: StateDirectory, workflow: String?)?
         do throws(StateError) { found = try place.existing() } catch { throw .unable(error.message) }
@@ -68,7 +75,7 @@ extension Run {
             if let run = request.resumedRun {
                 throw .failed("`\(place.preferred.path)` has no journal of a run `\(run)` of this file")
             }
-            return (nil, nil)
+            return (nil, nil, nil)
         }
         let key = StateRegister(in: directory).existingKey()
         let history = RunHistory(in: directory)
@@ -76,6 +83,9 @@ extension Run {
             run: request.resumedRun, targets: request.choice.steps, workflow: name,
             lastHolder: name.flatMap { RunLock.newest(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
         let resumed = try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history)
-        return (resumed, key.flatMap { KeyedHash.Key($0) })
+        let trees = resumed.results.flatMap { past in
+            plan.workflow.hasIsolatedGroups ? TreeFolders.trees(of: past.origin, in: directory) : nil
+        }
+        return (resumed, key.flatMap { KeyedHash.Key($0) }, trees)
     }
 }

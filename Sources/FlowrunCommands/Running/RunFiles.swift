@@ -317,6 +317,29 @@ final class RunFiles {
         }
     }
 
+    /// Makes the folder for the copies of the tree of this run, and removes those that no later run goes on in: that of
+    /// the last run with the same targets, unless this one resumes it, and those of runs that are gone. `origin` is the
+    /// first of the runs that it resumes; nil for itself.
+    func makeTrees(
+        origin: String?, targets: [String], resuming past: String?
+    ) throws(CommandError) -> RunTrees {
+        do throws(StateError) {
+            guard let folders = try TreeFolders(in: directory, isMade: true) else {
+                preconditionFailure("a folder that is made is there")
+            }
+            folders.removeOld { [name, directory] last in
+                // One that has just begun has no header yet.
+                guard last != past, let run = try? PastRun(last, in: directory), !run.isHeld else { return false }
+                return run.header.workflow == name && run.isLast(of: targets)
+            }
+            return try folders.make(for: run, origin: origin ?? run)
+        } catch {
+            throw .unable(error.message)
+        }
+    }
+
+    func removeTreesIfEmpty(_ origin: String) { try? TreeFolders(in: directory)?.removeIfEmpty(origin) }
+
     /// Removes the traces of a run that never began: its journal, and its name in the lock.
     func forgetRun() {
         if runFolder != nil { directory.removeRun(run) }
@@ -338,47 +361,4 @@ final class RunFiles {
         server = nil
         lock?.end(holder)
     }
-}
-
-/// The files that the workflow names as input, which must not be overwritten.
-struct InputFiles {
-    private struct Identity: Hashable {
-        let device: dev_t
-        let file: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            (device, file) = (status.st_dev, status.st_ino)
-        }
-    }
-
-    /// The description of each file by identity, so that links do not matter.
-    private var words: [Identity: String] = [:]
-
-    /// `folder` is the base of relative paths in the workflow; nil for the current folder.
-    init(of plan: Plan, folder: String?) {
-        let workflow = plan.workflow
-        for file in workflow.file.all.reversed() {
-            add(file.name, file.start == 0 ? "the workflow file" : "the workflow file \(Phrase.quoted(file.name))")
-        }
-        let place = { (path: String) in path.hasPrefix("/") ? path : "\(folder ?? ".")/\(path)" }
-        for secret in workflow.secrets {
-            if case .file(let path) = secret.source { add(place(path), "the file of the secret `\(secret.name)`") }
-        }
-        for index in workflow.nodes.indices {
-            let node = NodeIndex(index)
-            let inside = workflow.use(of: node)?.settings?.dotenv ?? []
-            for file in (workflow.settings(of: node)?.dotenv ?? []) + inside {
-                add(place(file.path), "the dotenv file \(Phrase.quoted(file.path))")
-            }
-        }
-    }
-
-    private mutating func add(_ path: String, _ words: String) {
-        if let identity = Identity(path) { self.words[identity] = words }
-    }
-
-    /// Describes the input file that writing to a path would change; nil if it is none of these files.
-    func words(of path: String) -> String? { Identity(path).flatMap { words[$0] } }
 }

@@ -239,7 +239,7 @@ extension StateDirectory {
         else { return false }
         let name = String(names[depth])
         let isDirectlyInside = depth == names.count - 1
-        return [Self.runsName, Self.sparesName].contains(name) || isDirectlyInside && Self.isOwn(name)
+        return [Self.runsName, Self.sparesName, TreeFolders.name].contains(name) || isDirectlyInside && Self.isOwn(name)
     }
 
     private static func isOwn(_ name: String) -> Bool { name == StateRegister.fileName || RunLock.isFileName(name) }

@@ -130,6 +130,19 @@ extension Plan {
 
     /// The effect of a failing member on the rest of a group or fan-out; nil leaves it to the nearest group that sets
     /// it.
+    /// True if a group runs in a copy of the tree of its own.
+    package func isIsolated(_ row: PlanIndex) -> Bool {
+        nodes[row].role == .group && row != .root && settings(of: row)?.isolationRange != nil
+    }
+
+    /// True if something in a row, or the row itself, is isolated in the file.
+    package func hasIsolation(inside row: PlanIndex) -> Bool {
+        let start = nodes[row].definition.row
+        return workflow.nodes[start..<Int(workflow.nodes[start].subtreeEnd)].contains {
+            $0.settings?.isolationRange != nil
+        }
+    }
+
     package func failFast(of row: PlanIndex) -> FailFastWord? { own(.failFast, row) }
 
     /// The instances of a fan-out; nil for every other row, including an instance.

@@ -158,6 +158,8 @@ package enum RerunReason: String, RecordWord, Sendable, Hashable {
     case outcome
     /// `--from` names it, or an enclosing group.
     case asked
+    /// The copy of the tree that its group ran in is gone.
+    case copy
     /// A hook that counts as undoing it has started since.
     case undone
     /// Something that it needs has run again.
@@ -177,6 +179,7 @@ package enum RerunReason: String, RecordWord, Sendable, Hashable {
         case .unfinished: "it had not finished"
         case .outcome: "it had not succeeded"
         case .asked: "--from asks for it"
+        case .copy: "the copy that its group ran in is gone"
         case .undone: "a hook has undone it"
         case .upstream: "something that it needs ran again"
         case .definition: "its definition or its needs have changed"

@@ -87,8 +87,10 @@ struct CapturedOutput {
     private(set) var isOverfull = false
     /// The largest size in bytes.
     let limit: Int
+    /// The limit of what a step writes for others.
+    private static let stepLimit = 64 << 20
 
-    init(_ bytes: [UInt8] = [], limit: Int) {
+    init(_ bytes: [UInt8] = [], limit: Int = stepLimit) {
         self.bytes = bytes
         self.limit = limit
     }

@@ -25,7 +25,10 @@ final class RunParts {
         self.terminal = terminal
         builder = CommandBuilder(context)
         starts = StartQueue(spawner, of: context, loop: loop, recorder: recorder)
-        resumption = context.options.past.map { Resumption($0, again: context.options.again, in: context.plan) }
+        let options = context.options
+        resumption = options.past.map {
+            Resumption($0, again: options.again, lost: options.trees?.lost ?? [], in: context.plan)
+        }
     }
 
     // Yielded, because a copy costs more than the row that is asked for.

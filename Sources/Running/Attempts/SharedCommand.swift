@@ -49,7 +49,7 @@ final class SharedCommand {
         self.errand = errand
         self.parts = parts
         self.whenEnded = whenEnded
-        let isRead = !parts.plan.workflow[key.id].isPrecondition
+        let isRead = parts.plan.workflow[key.id].purpose != .precondition
         output = AttemptOutput(
             mask: parts.context.options.secrets.mask,
             capturing: isRead ? CapturedOutput(limit: OutputDeclaration.Kind.sizeLimit) : nil)
@@ -203,7 +203,7 @@ final class SharedCommand {
         case .signalled: return .failure(failure(.signal, "\(ExitStatus(ending.status))"))
         case .exited: return .failure(failure(.exit, "\(ExitStatus(ending.status))"))
         }
-        guard !definition.isPrecondition else { return .success(.bool(true)) }
+        guard definition.purpose != .precondition else { return .success(.bool(true)) }
         do {
             let bytes = output.captured?.bytes ?? []
             return .success(

@@ -59,11 +59,9 @@ final class StepAttempt {
             context.keepsStandardOutput(of: row)
             || context.plan.settings(of: row)?.outputs.contains(where: \.isOfStandardOutput) ?? false
         output = AttemptOutput(
-            mask: context.options.secrets.mask, capturing: isCaptured ? CapturedOutput(limit: Self.outputLimit) : nil)
+            mask: context.options.secrets.mask, capturing: isCaptured ? CapturedOutput() : nil)
     }
 
-    /// The most bytes of standard output that are kept for others.
-    private static let outputLimit = 64 << 20
     private var plan: Plan { _read { yield parts.plan } }
     private var id: OperationID { OperationID(row) }
     private var declarations: [OutputDeclaration] { plan.settings(of: row)?.outputs ?? [] }
@@ -190,12 +188,15 @@ extension StepAttempt: Starter {
                 waits.wait(for: missing, in: row, holdingSlot: true) { self.handle(.start) }
                 return nil
             }
+            if failure == nil {
+                result.definition = launch?.definition
+                if restore() { return nil }
+                failure = parts.context.obstacle(row)
+            }
             if let failure {
                 fail(failure)
                 return nil
             }
-            result.definition = launch?.definition
-            if restore() { return nil }
         }
         return tryLaunch()
     }
@@ -387,7 +388,6 @@ extension StepAttempt: ProcessObserver {
     }
 
     private func takeOutputs() throws(StepError) -> [Value.Field] {
-        let declarations = declarations
         guard !declarations.isEmpty else { return [] }
         let written = try files.takeOutput()
         do {

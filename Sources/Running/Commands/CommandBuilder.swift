@@ -72,7 +72,8 @@ final class CommandBuilder {
         let arguments = commandLine(of: row, words, attempt)
         let program = arguments.first ?? ""
         let surroundings = try context.stepSurroundings(of: row)
-        let workingDirectory = surroundings.workingDirectory.map(context.absolute) ?? options.folder
+        let folder = try context.folderOfStart(row)
+        let workingDirectory = surroundings.workingDirectory.map { context.absolute($0, from: folder) } ?? folder
         // What it follows may have removed it.
         let mayBeKnown = attempt.number == 1 && !plan.followsOthers(row)
         let known =
@@ -98,8 +99,8 @@ final class CommandBuilder {
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
         if let attributes = plan.settings(of: row)?.attributes { command.attributes = attributes }
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
-        // started.
-        if known == nil {
+        // started. One that is only looked at to be restored need not have them.
+        if known == nil, !context.hasRestoredTree(row) {
             if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")),
                 let error = command.obstacle
             {
@@ -176,12 +177,12 @@ final class CommandBuilder {
 
 extension CommandBuilder {
     /// Returns a digest of everything that decides what a step does, expressions evaluated: its command, shell and
-    /// arguments, its working directory and standard input, the variables that the file and the command line give it,
-    /// the treatment of its processes and its output, the outputs that it declares, and its needs. Excludes what it
-    /// inherits from flowrun's surroundings, the values of its secrets, its time limits and its retries. A parameter
-    /// counts only if its script or a word of its command names it, and the words after `--` only if it takes them.
-    /// Nil if digests are not needed, in hooks, and for a step whose command names `$FLOWRUN_TEMP`, in which it may
-    /// leave something.
+    /// arguments, its working directory, in the tree or in a copy, its standard input, the variables that the file and
+    /// the command line give it, the treatment of its processes and its output, the outputs that it declares, and its
+    /// needs. Excludes what it inherits from flowrun's surroundings, the values of its secrets, its time limits and its
+    /// retries. A parameter counts only if its script or a word of its command names it, and the words after `--` only
+    /// if it takes them. Nil if digests are not needed, in hooks, and for a step whose command names `$FLOWRUN_TEMP`,
+    /// in which it may leave something.
     func definition(
         of row: PlanIndex, _ words: StepStarted.Command, in surroundings: Surroundings, input: [UInt8]?
     ) -> String? {
@@ -200,6 +201,7 @@ extension CommandBuilder {
             append(arguments, to: &hash)
         }
         append(takenArguments(of: row), to: &hash)
+        if context.hasIsolatedGroups { hash.append(context.isIsolated(row) ? 1 : 0) }
         hash.append(surroundings.workingDirectory ?? "")
         hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
         hash.append(settings?.attributes ?? ProcessAttributes())

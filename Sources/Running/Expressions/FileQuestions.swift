@@ -12,7 +12,7 @@ final class FileQuestions {
     /// An evaluation that waits for an answer.
     private struct Evaluation {
         let job: Job
-        var known: [FileQuestion: FileAnswer]
+        var known: [PlacedQuestion: FileAnswer]
         let resume: @EventLoopActor () -> Void
     }
 
@@ -27,7 +27,6 @@ final class FileQuestions {
     }
 
     private let fileReader: any FileReader
-    private let folder: String
     /// At most one for each row.
     private var evaluations: [PlanIndex: Evaluation] = [:]
     private var current: Job?
@@ -35,17 +34,14 @@ final class FileQuestions {
     /// to set up the first deque of a process, and few runs ask for files.
     private var queue: Deque<Job>?
     /// The same by question, without those given up.
-    private var queued: [FileQuestion: Job] = [:]
+    private var queued: [PlacedQuestion: Job] = [:]
     /// The answers that the current evaluation has, and the first question whose answer it lacks.
-    private var known: [FileQuestion: FileAnswer] = [:]
-    private var missing: FileQuestion?
+    private var known: [PlacedQuestion: FileAnswer] = [:]
+    private var missing: PlacedQuestion?
     /// Answers found before the run, for all evaluations.
-    private var foreseen: [FileQuestion: FileAnswer] = [:]
+    private var foreseen: [PlacedQuestion: FileAnswer] = [:]
 
-    init(_ fileReader: any FileReader, in folder: String) {
-        self.fileReader = fileReader
-        self.folder = folder
-    }
+    init(_ fileReader: any FileReader) { self.fileReader = fileReader }
 
     /// True if the current evaluation lacks an answer.
     var isMissing: Bool { missing != nil }
@@ -68,26 +64,26 @@ final class FileQuestions {
     }
 
     /// Returns the answer to a question; nil if it is still to be found.
-    func answer(to question: FileQuestion) -> FileAnswer? {
+    func answer(to question: PlacedQuestion) -> FileAnswer? {
         if let answer = known[question] ?? foreseen[question] { return answer }
         missing = missing ?? question
         return nil
     }
 
     /// Takes the question whose answer the last evaluation lacked; nil if it lacked none.
-    func takeMissing() -> FileQuestion? { missing.take() }
+    func takeMissing() -> PlacedQuestion? { missing.take() }
 
     /// Finds the answer to a question during this call, for a run whose commands are only shown.
-    func foresee(_ question: FileQuestion) {
+    func foresee(_ question: PlacedQuestion) {
         do throws(FileHash.ReadError) {
-            foreseen[question] = try question.answer(in: folder) { false }.map { .success($0) }
+            foreseen[question] = try question.answer { false }.map { .success($0) }
         } catch {
             foreseen[question] = .failure(error)
         }
     }
 
     /// Finds the answer to a question and then calls `resume`, unless the row is forgotten before.
-    func ask(_ question: FileQuestion, for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
+    func ask(_ question: PlacedQuestion, for row: PlanIndex, then resume: @escaping @EventLoopActor () -> Void) {
         // A job that has begun may have read files that have changed since.
         let job = queued[question] ?? enqueue(question)
         job.rows.append(row)
@@ -96,8 +92,8 @@ final class FileQuestions {
         beginNext()
     }
 
-    private func enqueue(_ question: FileQuestion) -> Job {
-        let job = Job(FileTask(question, in: folder))
+    private func enqueue(_ question: PlacedQuestion) -> Job {
+        let job = Job(FileTask(question))
         queued[question] = job
         if queue == nil { queue = [] }
         queue?.append(job)
@@ -112,7 +108,7 @@ final class FileQuestions {
         job.waitingCount -= 1
         guard job.waitingCount == 0 else { return true }
         job.task.giveUp()
-        if current === job { current = nil } else { queued[job.task.question] = nil }
+        if current === job { current = nil } else { queued[job.task.placed] = nil }
         return true
     }
 
@@ -120,7 +116,7 @@ final class FileQuestions {
     func beginNext() {
         while current == nil, let job = queue?.popFirst() {
             guard !job.task.isGivenUp else { continue }
-            queued[job.task.question] = nil
+            queued[job.task.placed] = nil
             current = job
             fileReader.begin(job.task) { [weak self] answer in self?.end(job, answer) }
         }
@@ -131,7 +127,7 @@ final class FileQuestions {
         current = nil
         beginNext()
         for row in job.rows where evaluations[row]?.job === job {
-            evaluations[row]?.known[job.task.question] = answer
+            evaluations[row]?.known[job.task.placed] = answer
             evaluations[row]?.resume()
         }
     }

@@ -93,7 +93,8 @@ struct RowScope: ExpressionScope {
 
     private func answer(to question: FileQuestion, _ function: String) throws(EvaluationError) -> Value {
         let message: String
-        switch context.pending.files.answer(to: question) {
+        let place = try context.folder(of: row, isInside: isInBody) ?? "."
+        switch context.pending.files.answer(to: PlacedQuestion(question, in: place)) {
         case .success(let answer)?: return answer
         case .failure(let error)?: message = "`\(function)` cannot read `\(error.path)`: \(error.reason)"
         // Never shown: an evaluation without an answer is repeated.

@@ -71,7 +71,7 @@ extension RunContext {
         if let folder = plan.workingDirectory(of: row), !isShared || !folder.readsSharedValues {
             result.workingDirectory = path(try text(folder, in: scope), from: outer.folder)
         }
-        var changes = try variables(of: settings?.dotenv ?? [])
+        var changes = try variables(of: settings?.dotenv ?? [], for: row)
         let parameters = row == .root ? options.parameters : stepParameters(of: row)
         if let parameters { changes += parameters.environment.map { ($0.name, $0.value) } }
         if hasVariables {
@@ -101,7 +101,7 @@ extension RunContext {
         if let folder, !isShared || !folder.readsSharedValues {
             result.workingDirectory = path(try text(folder, in: inside), from: result.folder)
         }
-        changes += try variables(of: use.settings?.dotenv ?? [])
+        changes += try variables(of: use.settings?.dotenv ?? [], for: row)
         let own = Set(use.parameters.map(\.name))
         for field in parameterFields(inside: row) where own.contains(field.name) {
             changes.append((field.name, try withoutNUL(field.value.text)))
@@ -124,10 +124,14 @@ extension RunContext {
         return variables
     }
 
-    private func variables(of files: [DotenvFile]) throws(StepError) -> [(name: String, value: String?)] {
+    private func variables(
+        of files: [DotenvFile], for row: PlanIndex
+    ) throws(StepError) -> [(name: String, value: String?)] {
+        guard !files.isEmpty else { return [] }
+        let folder = try folderOfStart(row)
         var variables: [(name: String, value: String?)] = []
         for file in files {
-            for entry in try read(file) { variables.append((entry.name, entry.value)) }
+            for entry in try read(file, from: folder) { variables.append((entry.name, entry.value)) }
         }
         return variables
     }
@@ -136,11 +140,11 @@ extension RunContext {
         folder.isEmpty || path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
 
-    private func read(_ file: DotenvFile) throws(StepError) -> [(name: String, value: String)] {
+    private func read(_ file: DotenvFile, from folder: String?) throws(StepError) -> [(name: String, value: String)] {
         let source = plan.workflow.file.file(at: file.range.lowerOffset)
         let place = "`\(file.path)` (dotenv at \(source.name):\(source.line(at: file.range.lowerOffset)))"
         do {
-            if let entries = try DotenvReader.read(absolute(file.path)) { return entries }
+            if let entries = try DotenvReader.read(absolute(file.path, from: folder)) { return entries }
         } catch {
             throw StepError(place + (error.line.map { ", line \($0): " } ?? ": ") + error.message)
         }
@@ -150,11 +154,6 @@ extension RunContext {
         }
         return []
     }
-
-    func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = options.folder else { return path }
-        return "\(folder)/\(path)"
-    }
 }
 
 // `vars` in the environment of their readers.
@@ -163,6 +162,7 @@ extension RunContext {
     /// before the step takes its slot. A value that cannot be made is reported at the start.
     func prepare(_ row: PlanIndex) {
         guard reads(by: plan.nodes[row].definition) != nil else { return }
+        _ = try? folder(of: row)
         _ = try? stepSurroundings(of: row)
         _ = try? words(of: row)
         if let input = plan.settings(of: row)?.standardInput, input.readsSharedValues {
@@ -175,7 +175,7 @@ extension RunContext {
         let definition = plan.nodes[row].definition
         guard let reads = reads(by: definition) else { return [] }
         var variables: [(name: String, value: String)] = []
-        for id in reads {
+        for id in reads where !id.isTree {
             let key = sharedKey(of: id, around: row)
             let name = plan.workflow[id].name
             if !isSet(name, between: key.group, and: row) { variables.append((name, try text(of: key))) }
@@ -245,8 +245,10 @@ extension RunContext {
     }
 
     /// Returns a command whose standard output is read.
-    func command(_ words: [String], in surroundings: Surroundings) throws(StepError) -> ProcessCommand {
-        let workingDirectory = surroundings.workingDirectory.map(absolute) ?? options.folder
+    func command(
+        _ words: [String], in surroundings: Surroundings, from folder: String?
+    ) throws(StepError) -> ProcessCommand {
+        let workingDirectory = surroundings.workingDirectory.map { absolute($0, from: folder) } ?? folder
         let path = try path(of: words.first ?? "", in: surroundings, workingDirectory)
         return ProcessCommand(
             path: path, arguments: words, environment: surroundings.environment, workingDirectory: workingDirectory,

@@ -28,6 +28,9 @@ final class RunContext {
     let pending: PendingValues
     let files: StepFiles
     let environments: BaseEnvironments
+    let trees: GroupTrees
+    /// True if a group may run in a copy of the tree.
+    let hasIsolatedGroups: Bool
     /// The values that only a run makes, while its commands are only shown; nil in a run.
     var unknown: UnknownValues?
     /// True if something in the file names `$FLOWRUN_TEMP`, so that there is one.
@@ -53,7 +56,7 @@ final class RunContext {
 
     init(_ plan: Plan, options: RunOptions, fileReader: any FileReader) {
         self.options = options
-        pending = PendingValues(FileQuestions(fileReader, in: options.folder ?? "."))
+        pending = PendingValues(FileQuestions(fileReader))
         state = RunState(plan, options: options)
         control = ControlState(jobs: options.jobs)
         standardOutputReads = plan.standardOutputReads
@@ -62,6 +65,8 @@ final class RunContext {
         let namesScratchFolder = plan.workflow.namesScratchFolder
         environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
         self.files = files
+        trees = GroupTrees(options.trees, files)
+        hasIsolatedGroups = plan.workflow.hasIsolatedGroups
         self.namesScratchFolder = namesScratchFolder
     }
 
@@ -84,18 +89,19 @@ final class RunContext {
         return environment
     }
 
-    /// Forgets the values read from rows that run again, and the `vars` of bodies used there, whose parameters may
-    /// have other values now.
+    /// Forgets the values read from rows that run again, the `vars` of bodies used there, whose parameters may have
+    /// other values now, and the copies of the tree.
     func roundBegins(_ group: PlanIndex) {
         (lists, givenParameters) = ([:], [:])
         surroundings = surroundings.filter { key, _ in
             let row = PlanIndex(key >> 1)
             return row != group && !plan.isInside(row, group)
         }
-        guard !plan.workflow.uses.isEmpty else { return }
-        let isStale = { [plan] (key: SharedKey) in
-            (key.group == group || plan.isInside(key.group, group))
-                && plan.user(around: key.group, isInside: true) != nil
+        guard !plan.workflow.uses.isEmpty || hasIsolatedGroups else { return }
+        let isStale = { [plan, trees] (key: SharedKey) in
+            guard key.group == group || plan.isInside(key.group, group) else { return false }
+            if key.id.isTree { trees.beginAgain(plan.nodes[key.group].id) }
+            return key.id.isTree || plan.user(around: key.group, isInside: true) != nil
         }
         sharedTexts = sharedTexts.filter { !isStale($0.key) }
         pending.shared.forget(where: isStale)
@@ -336,9 +342,9 @@ extension RunContext {
                 pending.failure = failure
                 let (file, line) = plan.workflow.place(of: key.id)
                 let place = file == plan.workflow.file.name ? "line \(line)" : "\(file):\(line)"
+                let what = definition.purpose == .tree ? "cannot copy the tree" : "has no value"
                 throw EvaluationError(
-                    "`vars.\(definition.name)` (\(place)) has no value: \(failure.cause.message)",
-                    at: definition.range)
+                    "`\(definition.words)` (\(place)) \(what): \(failure.cause.message)", at: definition.range)
             // Never shown: an evaluation without the value is repeated.
             case nil: throw EvaluationError("the value is still to be made", at: definition.range)
             }

@@ -45,6 +45,9 @@ final class SharedValues {
         return nil
     }
 
+    /// True if the command of a value has succeeded.
+    func isMade(_ key: SharedKey) -> Bool { if case .ended(.success)? = states[key] { true } else { false } }
+
     /// Returns the command that makes a value, to be started now; nil if it runs already.
     func begin(_ key: SharedKey) -> SharedLaunch? {
         guard case .ready(let launch)? = states[key] else { return nil }
@@ -103,7 +106,7 @@ final class PendingValues {
 
 /// A value that an evaluation lacked.
 enum MissingValue {
-    case answer(FileQuestion)
+    case answer(PlacedQuestion)
     case shared(SharedKey)
 }
 
@@ -124,12 +127,13 @@ extension RunContext {
 
     private func makeLaunch(for key: SharedKey) throws(StepError) -> SharedLaunch {
         guard let definition = plan.workflow[key.id].command else { preconditionFailure("`vars` without a command") }
+        guard definition.purpose != .tree else { return try treeLaunch(for: key) }
         try makeScratchFolder()
         let surroundings = try surroundings(of: definition, key)
         let (words, script, scriptFile) = try words(of: definition, key)
         do throws(StepError) {
             return SharedLaunch(
-                command: try command(words, in: surroundings),
+                command: try command(words, in: surroundings, from: try folderOfMembers(key.group)),
                 words: options.secrets.masked(script.map(StepStarted.Command.script) ?? .arguments(words)),
                 scriptFile: scriptFile)
         } catch {
@@ -144,7 +148,7 @@ extension RunContext {
         let policy = plan.environmentPolicy(inside: user.flatMap(plan.use))
         var surroundings = try sharedSurroundings(of: key.group, policy)
         var changes: [(name: String, value: String?)] = []
-        for id in plan.workflow.sharedValuesRead(by: key.id) {
+        for id in plan.workflow.sharedValuesRead(by: key.id) where !id.isTree {
             let read = sharedKey(of: id, around: key.group)
             changes.append((plan.workflow[id].name, try text(of: read)))
         }

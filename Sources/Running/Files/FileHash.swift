@@ -108,6 +108,22 @@ package enum FileQuestion: Hashable, Sendable {
     }
 }
 
+/// A question, and the folder that its relative paths and patterns are relative to.
+package struct PlacedQuestion: Hashable, Sendable {
+    package let question: FileQuestion
+    package let folder: String
+
+    package init(_ question: FileQuestion, in folder: String) {
+        self.question = question
+        self.folder = folder
+    }
+
+    /// Answers it as `FileQuestion.answer` does.
+    func answer(isGivenUp: () -> Bool) throws(FileHash.ReadError) -> Value? {
+        try question.answer(in: folder, isGivenUp: isGivenUp)
+    }
+}
+
 package typealias FileAnswer = Result<Value, FileHash.ReadError>
 
 extension FileQuestion {

@@ -13,15 +13,11 @@ package protocol FileReader: AnyObject {
 
 /// One question to be answered.
 package final class FileTask: Sendable {
-    package let question: FileQuestion
-    /// The folder that relative patterns are relative to.
-    package let folder: String
+    let placed: PlacedQuestion
+    package var question: FileQuestion { placed.question }
     private let givenUp = Atomic(false)
 
-    init(_ question: FileQuestion, in folder: String) {
-        self.question = question
-        self.folder = folder
-    }
+    init(_ placed: PlacedQuestion) { self.placed = placed }
 
     /// True if the answer is no longer waited for. From any thread.
     package var isGivenUp: Bool { givenUp.load(ordering: .relaxed) }
@@ -52,7 +48,7 @@ package final class FileThread: FileReader {
     /// Returns nil if the task was given up.
     private nonisolated static func answer(_ task: FileTask) -> FileAnswer? {
         do throws(FileHash.ReadError) {
-            return try task.question.answer(in: task.folder) { task.isGivenUp }.map { .success($0) }
+            return try task.placed.answer { task.isGivenUp }.map { .success($0) }
         } catch {
             return .failure(error)
         }

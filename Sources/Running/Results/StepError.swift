@@ -67,6 +67,13 @@ struct StepError: Error {
                 : "still there \(ProcessEnding.killWindow.asWritten) after SIGKILL: process \(numbers)", kind: .lost)
     }
 
+    /// Makes the error of a step that has to run although all of its isolated group was to be restored.
+    static func withoutTree(_ group: String) -> Self {
+        Self(
+            "the copy that `\(group)` ran in is gone, and the steps before it are restored; --from \(group) runs all "
+                + "of them again")
+    }
+
     static func reason(_ error: SpawnError) -> String { String(cString: strerror(error.errno)).lowercased() }
 
     /// Describes a failed start of a program, with the fix if there is an obvious one.

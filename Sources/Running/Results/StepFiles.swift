@@ -48,7 +48,8 @@ final class StepFiles {
         return "\(folder)/\(next)"
     }
 
-    private func runFolder() throws(StepError) -> String {
+    /// Returns the folder of the run's files; made at the first call.
+    func runFolder() throws(StepError) -> String {
         if let folder { return folder }
         let made = try makeFolder()
         folder = made

@@ -13,6 +13,8 @@ package struct Resumption {
     package let past: PastResults
     /// The names of steps and groups that are to run again, with everything that depends on them.
     private let again: [String]
+    /// The isolated groups that are to run again because the copy of the tree that they ran in is gone.
+    private let lost: [String]
     private let undone: IDMarks
     /// By step that is decided and has not ended.
     private var courses: [PlanIndex: Course] = [:]
@@ -37,9 +39,10 @@ package struct Resumption {
         case runsAlike(PastResults.Step)
     }
 
-    package init(_ past: PastResults, again: [String], in plan: Plan) {
+    package init(_ past: PastResults, again: [String], lost: [String], in plan: Plan) {
         self.past = past
         self.again = again
+        self.lost = lost
         undone = past.undoneIDs(in: plan.workflow)
     }
 
@@ -96,6 +99,7 @@ package struct Resumption {
     ) -> RerunReason? {
         guard let outcome = known.outcome else { return .unfinished }
         if plan.isMeant(row, by: again) { return .asked }
+        if plan.isMeant(row, by: lost) { return .copy }
         if isUndone(known, plan.nodes[row].id) { return .undone }
         guard outcome == .success else { return .outcome }
         if !runs(around: row, in: plan)[known.checked] { return .upstream }

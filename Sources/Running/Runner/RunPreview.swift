@@ -43,6 +43,8 @@ package struct RunPreview: Sendable {
         case step(PlanIndex, Fate)
         /// The command of one of `vars`, and the step or group whose members see it.
         case value(SharedValueID, of: PlanIndex, Fate)
+        /// The copy of the tree that a group runs in; `isKept` if it goes on in that of the resumed run.
+        case copy(of: PlanIndex, isKept: Bool)
     }
 
     /// The plan with the copies of fan-outs that are known; one `[*]` stands for those that only the run knows.
@@ -323,6 +325,10 @@ final class PreviewPass {
         let key = context.sharedKey(of: id, around: row)
         guard shownValues.insert(key).inserted else { return }
         for other in plan.workflow.dependencies(of: id) { showValue(other, readBy: row) }
+        guard !id.isTree else {
+            let isKept = context.trees.isKept(plan.nodes[key.group].id)
+            return entries.append(.copy(of: key.group, isKept: isKept))
+        }
         guard let definition = plan.workflow[id].command else { return }
         let fate: RunPreview.Fate
         do throws(StepError) {

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Planning
 internal import RunLog
 internal import Scheduling
@@ -115,10 +116,41 @@ extension WorkflowRunner {
             waits.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }
+            treeIsLeft(by: row, StepOutcome(outcome))
             return
         }
         let attempt = attempts.removeValue(forKey: row)
         if attempt == nil { waits.forget(row) }
         record(state.stepHasFinished(row, outcome, cause, attempt?.end()), about: row)
     }
+}
+
+// The copies of the tree that isolated groups run in.
+extension WorkflowRunner {
+    /// Removes the copy of a group that has succeeded; tells where that of another is.
+    func treeIsLeft(by group: PlanIndex, _ outcome: StepOutcome) {
+        guard context.hasIsolatedGroups, plan.isIsolated(group) else { return }
+        let id = plan.nodes[group].id
+        guard context.hasTree(group) || context.trees.isKept(id) else { return }
+        guard outcome == .success else {
+            guard let path = context.trees.keptPath(of: id) else { return }
+            return tell("the copy of the tree that `\(id)` ran in is kept for --resume: \(path)")
+        }
+        context.trees.remove(id) { [weak self] error in
+            if let error {
+                self?.tell("cannot remove the copy of the tree that `\(id)` ran in: \(error.words)")
+            }
+            self?.loop.checkEnd()
+        }
+    }
+
+    /// Tells, before anything starts, which groups go on in a copy that has the tree as it was.
+    func tellKeptTrees() {
+        for id in (options.trees?.kept ?? []).sorted() {
+            guard let path = context.trees.keptPath(of: id) else { continue }
+            tell("`\(id)` goes on in its copy of the tree, \(path); --from \(id) copies it afresh")
+        }
+    }
+
+    private func tell(_ message: String) { recorder.record(.warning(code: "isolate", message: message)) }
 }

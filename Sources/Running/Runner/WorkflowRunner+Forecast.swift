@@ -1,4 +1,6 @@
+internal import Glibc
 package import Planning
+internal import Processes
 package import RunLog
 internal import Scheduling
 internal import Syntax
@@ -16,7 +18,7 @@ package enum ResumeForecast: Sendable, Hashable {
 extension WorkflowRunner {
     /// Forecasts the run's decisions about its steps, except those that `isRuledOut` names and those in hooks. Starts
     /// nothing and makes no file. Called in place of `run`.
-    private func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
+    func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
         var forecast = ForecastPass()
         let leaves = plan.rows.filter { $0 != .root && !plan.isInHook($0) && bodyMembers(of: $0).isEmpty }
         for row in leaves.sorted(by: { (plan.nodes[$0].level, $0) < (plan.nodes[$1].level, $1) }) {
@@ -208,4 +210,57 @@ extension WorkflowRunner {
         let more = ids.count - shown.count
         return more > 0 ? "\(shown.map { "`\($0)`" }.joined(separator: ", ")) and \(more) more" : Phrase.all(shown)
     }
+}
+
+// The copies of the tree that a resuming run finds.
+extension RunTrees {
+    /// Returns with what each isolated group of a resuming run begins. Starts nothing. O(rows), once more for each
+    /// round of groups that have to run again because others do.
+    @EventLoopActor
+    package func judged(of plan: Plan, options: RunOptions) -> RunTrees {
+        var trees = self
+        var options = options
+        options.temporaryFolder = nil
+        let groups = plan.rows.filter {
+            plan.isIsolated($0) || plan.isDynamicFanOut($0) && plan.hasIsolation(inside: $0)
+        }
+        while true {
+            // All are judged by the files of the tree itself.
+            options.trees = trees
+            options.trees?.restored = Set(groups.map { plan.nodes[$0].id })
+            let forecast = WorkflowRunner(plan, options: options, reporters: []).forecast { _ in false }
+            let lostBefore = trees.lost.count
+            (trees.kept, trees.restored) = ([], [])
+            for group in groups where !plan.isMeant(group, by: trees.lost) {
+                trees.note(group, of: plan, forecast, options.past)
+            }
+            if trees.lost.count == lostBefore { return trees }
+        }
+    }
+
+    private mutating func note(
+        _ group: PlanIndex, of plan: Plan, _ forecast: [PlanIndex: ResumeForecast], _ past: PastResults?
+    ) {
+        let id = plan.nodes[group].id
+        let rows = [group] + plan.rows(inside: group)
+        // The instances of a fan-out that only the run knows have no rows yet.
+        let isOpen = rows.contains(where: plan.isDynamicFanOut)
+        let steps = rows.filter { plan.isStep($0) && !plan.isMilestone($0) && !plan.isInHook($0) }
+        let known = steps.map { (forecast: forecast[$0], past: past?.steps[plan.nodes[$0].id]) }
+        let haveResults = known.contains { $0.forecast?.mayBeTakenOver == true && $0.past?.outcome == .success }
+        if haveResults, access(path(of: id), F_OK) == 0 {
+            kept.insert(id)
+            return
+        }
+        guard haveResults || isOpen else { return }
+        // A step that a condition has kept from running is taken to be kept once more.
+        let areRestored = known.allSatisfy {
+            $0.forecast == .takenOver || $0.forecast == .open && $0.past.map { $0.outcome == nil } == true
+        }
+        if areRestored, !isOpen, !rows.contains(where: plan.asksFiles) { restored.insert(id) } else { lost.append(id) }
+    }
+}
+
+extension ResumeForecast {
+    fileprivate var mayBeTakenOver: Bool { if case .runs = self { false } else { true } }
 }

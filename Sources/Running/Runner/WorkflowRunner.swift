@@ -127,6 +127,7 @@ package final class WorkflowRunner {
                 }))
         if let note = options.note { recorder.record(.warning(code: "resume", message: note)) }
         tellUndoingHooks()
+        tellKeptTrees()
     }
 
     /// Ends the run as two signals do: no step gets a grace, and no hook runs.
@@ -172,7 +173,7 @@ extension WorkflowRunner: RunLoopDelegate {
         endIfIdle()
         knownClaims?.noteEnds()
         // The commands of `vars` belong to the run.
-        guard outcome != nil, waits.isIdle, let whenDone = whenDone.take() else { return }
+        guard outcome != nil, waits.isIdle, context.trees.isIdle, let whenDone = whenDone.take() else { return }
         end(whenDone)
     }
 

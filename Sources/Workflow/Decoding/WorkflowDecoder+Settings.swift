@@ -79,6 +79,7 @@ extension WorkflowDecoder {
         case .wholeNumber: wholeNumber(entry, in: key.definition.range)
         case .failFast: failFast(entry)
         case .order: sequenceRange(entry)
+        case .isolation: word(entry, as: Isolation.self).map { _ in entry.key.range.through(entry.value.range) }
         case .undoes: undoneSteps(entry)
         // Together, as the fan-out.
         case .matrix, .items, .variable, .label: nil
@@ -341,7 +342,7 @@ extension WorkflowDecoder {
                     at: condition.key, notes: [.init("`run` is here", at: run.key.range)],
                     fix: .init("write two entries"))
             }
-            let command = SharedValue.Command(body: decodeRun(run), isPrecondition: true)
+            let command = SharedValue.Command(body: decodeRun(run), purpose: .precondition)
             preconditions.append(SharedValue(name: name, source: .command(command), range: node.range))
             return Requirement(
                 condition: .command(value: name, text: Self.text(ofCommand: run.value)),

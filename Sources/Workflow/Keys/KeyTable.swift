@@ -7,8 +7,8 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
     case uses, with, params, vars, secrets
     case run, env, envPolicy, dotenv, defaults, shell, workingDirectory, stdin, streams, detach, interactive, log
     case outputs, outputLimit, timeout, grace, killSignal, retry, continueOnError, pools, pool, mutex, platforms
-    case matrix, forEach, `as`, label, maxItems, maxParallel, failFast, order, undoes, templates, steps, onFailure
-    case finally, jobserver, sources, generates, services
+    case matrix, forEach, `as`, label, maxItems, maxParallel, failFast, order, isolate, undoes, templates, steps
+    case onFailure, finally, jobserver, sources, generates, services
 
     /// The definition of the key. O(1).
     package var definition: KeyDefinition {
@@ -339,6 +339,14 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """
                 `parallel` (the default): members start when their needs allow. `sequence`: each also waits for the \
                 success of all before it in the file.
+                """)
+        case .isolate:
+            .init(
+                "isolate", in: [.group, .use], .isolation, inDefinition: true,
+                """
+                `copy`: the members run in a copy of the tree as it is when the first of them starts, each copy of a \
+                fan-out in its own. It has what git tracks or does not ignore, without git everything. It is removed \
+                when the group has succeeded, else kept for a resume.
                 """)
         case .undoes:
             .init(

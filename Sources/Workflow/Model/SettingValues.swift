@@ -49,6 +49,11 @@ package enum OutputStreams: String, Sendable, Hashable, CaseIterable {
     case separate
 }
 
+/// The place in which the members of a group run, apart from those of others.
+package enum Isolation: String, Sendable, Hashable, CaseIterable {
+    case copy
+}
+
 /// One entry of `env`; a nil value unsets the variable.
 package struct EnvironmentEntry: Sendable, Hashable {
     package let name: String

@@ -88,6 +88,8 @@ package final class Settings: Sendable {
     package var isSequence: Bool { keys.contains(.order) }
     /// The place of `order: sequence`; nil for a parallel group.
     package var orderRange: SourceRange? { self[.order] }
+    /// The place of `isolate: copy`; nil for a group that runs in the tree itself.
+    package var isolationRange: SourceRange? { self[.isolate] }
     /// `matrix` or `for-each`.
     package var fanOut: FanOut? { self[.forEach] }
     /// `if`; nil to run whenever the needs allow it.

@@ -11,8 +11,18 @@ package struct SharedValue: Sendable {
         indirect case command(Command)
     }
 
+    /// The use of a command.
+    package enum Purpose: Sendable {
+        /// Its output is one of `vars`.
+        case value
+        /// It is one of `require`, of which only the status counts.
+        case precondition
+        /// It makes the copy of the tree for `isolate: copy`; its output is the folder of the file in there.
+        case tree
+    }
+
     package struct Command: Sendable {
-        /// A script or the words of a program.
+        /// A script or the words of a program; a milestone for that of a tree, which is not in the file.
         package let body: WorkflowNode.Body
         /// The type that the text is read as.
         package let kind: OutputDeclaration.Kind
@@ -22,19 +32,18 @@ package struct SharedValue: Sendable {
         package let timeout: TimeLimit?
         /// The workflow's secrets that it sees, as environment variables.
         package let secrets: [SecretUse]
-        /// True for a command of `require`, of which only the status counts.
-        package let isPrecondition: Bool
+        package let purpose: Purpose
 
         package init(
             body: WorkflowNode.Body, kind: OutputDeclaration.Kind = .string, shell: Shell? = nil,
-            timeout: TimeLimit? = nil, secrets: [SecretUse] = [], isPrecondition: Bool = false
+            timeout: TimeLimit? = nil, secrets: [SecretUse] = [], purpose: Purpose = .value
         ) {
             self.body = body
             self.kind = kind
             self.shell = shell
             self.timeout = timeout
             self.secrets = secrets
-            self.isPrecondition = isPrecondition
+            self.purpose = purpose
         }
     }
 
@@ -55,11 +64,11 @@ extension SharedValue {
         }
     }
 
-    /// True for a command of `require`, whose name no expression and no script can write.
-    package var isPrecondition: Bool { command?.isPrecondition == true }
+    /// The use of its value; only `value` has a name that expressions and scripts can write.
+    package var purpose: Purpose { command?.purpose ?? .value }
 
-    /// Its name in the log, without that of the group: `vars.NAME`, or `require[1]`.
-    package var words: String { isPrecondition ? name : "vars.\(name)" }
+    /// Its name in the log, without that of the group: `vars.NAME`, `require[1]` or `isolate`.
+    package var words: String { purpose == .value ? "vars.\(name)" : name }
 
     /// The command that makes it; nil for a value from the file.
     package var command: Command? { if case .command(let command) = source { command } else { nil } }
@@ -73,5 +82,19 @@ package struct SharedValueID: Hashable, Sendable {
     package init(scope: NodeIndex, position: Int) {
         self.scope = scope
         self.position = position
+    }
+
+    /// The copy of the tree that an isolated group runs in, which is made like one of its `vars`.
+    package static func tree(of group: NodeIndex) -> Self { Self(scope: group, position: -1) }
+
+    package var isTree: Bool { position < 0 }
+}
+
+extension SharedValue {
+    /// The copy of the tree for the `isolate` at a place.
+    static func tree(at range: SourceRange) -> Self {
+        Self(
+            name: WorkflowKey.isolate.spelling, source: .command(Command(body: .milestone, purpose: .tree)),
+            range: range)
     }
 }

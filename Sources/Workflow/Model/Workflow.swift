@@ -251,14 +251,35 @@ extension Workflow {
         return (file.file(at: offset).name, file.line(at: offset))
     }
 
-    package subscript(id: SharedValueID) -> SharedValue { sharedValues(of: id.scope)[id.position] }
+    package subscript(id: SharedValueID) -> SharedValue {
+        guard id.isTree else { return sharedValues(of: id.scope)[id.position] }
+        guard let range = settings(of: id.scope)?.isolationRange else { preconditionFailure("no `isolate` there") }
+        return .tree(at: range)
+    }
 
     /// In file order; empty for a step.
     package func sharedValues(of group: NodeIndex) -> [SharedValue] { settings(of: group)?.sharedValues ?? [] }
 
-    /// True if any group has `vars`. O(groups and steps with settings).
+    /// True if any group has `vars` or `isolate`. O(groups and steps with settings).
     package var hasSharedValues: Bool {
-        nodes.indices.contains { nodes[$0].isGroup && nodes[$0].settings?.sharedValues.isEmpty == false }
+        nodes.indices.contains {
+            guard nodes[$0].isGroup, let settings = nodes[$0].settings else { return false }
+            return settings.keys.contains(.isolate) || !settings.sharedValues.isEmpty
+        }
+    }
+
+    /// True if any group runs in a copy of the tree. O(groups and steps with settings).
+    package var hasIsolatedGroups: Bool { nodes.indices.contains { nodes[$0].settings?.isolationRange != nil } }
+
+    /// Returns the copy of the tree that a step, or the command of one of `vars` of a group, runs in; nil if no
+    /// enclosing group is isolated.
+    private func tree(inside group: NodeIndex) -> SharedValueID? {
+        var next = group
+        while next != .root {
+            if nodes[next.row].settings?.keys.contains(.isolate) == true { return .tree(of: next) }
+            next = nodes[next.row].parent
+        }
+        return nil
     }
 
     /// Returns what a name means inside a group: a value of its own, or of the nearest enclosing group that has it.
@@ -289,7 +310,7 @@ extension Workflow {
         var scope = group
         while true {
             for (position, value) in sharedValues(of: scope).enumerated()
-            where !value.isPrecondition && names.insert(value.name).inserted {
+            where value.purpose == .value && names.insert(value.name).inserted {
                 found.append(SharedValueID(scope: scope, position: position))
             }
             guard let next = sharedScope(around: scope) else { return found }
@@ -299,7 +320,7 @@ extension Workflow {
 
     /// Returns the `vars` that the command of a step reads in any case and therefore has as environment variables:
     /// those that its expressions name, except in parts that may be left unevaluated, and those that its script has
-    /// as a word. O(length of the script times the visible `vars`).
+    /// as a word; then the copy of the tree that it runs in. O(length of the script times the visible `vars`).
     package func sharedValuesRead(by step: NodeIndex) -> [SharedValueID] {
         let node = nodes[step.row]
         var expressions: [Expression] = []
@@ -308,13 +329,18 @@ extension Workflow {
             expressions += settings.workingDirectory?.expressions ?? []
             expressions += settings.standardInput?.expressions ?? []
         }
-        return sharedValuesRead(by: node.body, expressions, in: node.parent)
+        return sharedValuesRead(by: node.body, expressions, in: node.parent) + treesRead(inside: node.parent)
     }
+
+    private func treesRead(inside group: NodeIndex) -> [SharedValueID] { tree(inside: group).map { [$0] } ?? [] }
 
     /// Returns the same for the command of one of `vars`; its own name does not count as a word that it reads.
     package func sharedValuesRead(by id: SharedValueID) -> [SharedValueID] {
         guard let command = self[id].command else { return [] }
+        // A tree is copied from the one around it.
+        guard command.purpose != .tree else { return treesRead(inside: nodes[id.scope.row].parent) }
         return sharedValuesRead(by: command.body, [], in: id.scope).filter { $0 != id || !command.body.isScript }
+            + treesRead(inside: id.scope)
     }
 
     /// Returns all that one of `vars` may depend on.

@@ -76,15 +76,16 @@ enum GitHubAction {
                 return .unfinished("it has `\(key)`, and flowrun checks nothing out")
             }
             return outputs.isEmpty
-                ? .nothing("steps run in the folder of this file, which is there already")
+                ? .nothing("the job works in a copy of the tree as it is")
                 : .unfinished("flowrun runs no actions, write its outputs")
         case "actions/cache", "actions/cache/restore", "Swatinem/rust-cache":
             // As in the first run on GitHub, where nothing was kept.
             let lines = outputs.map {
                 "echo '\(GitHubExpression.variableName($0))=\($0 == "cache-hit" ? "false" : "")' >> \"$FLOWRUN_OUTPUT\""
             }
-            return lines.isEmpty ? .nothing("files stay where they are") : .script(lines.joined(separator: "\n"))
-        case "actions/cache/save": return .nothing("files stay where they are")
+            let reason = "each job begins without what it would keep"
+            return lines.isEmpty ? .nothing(reason) : .script(lines.joined(separator: "\n"))
+        case "actions/cache/save": return .nothing("nothing is kept for the next job")
         case "actions/upload-artifact": return try upload(inputs, outputs, value)
         case "actions/download-artifact": return try download(inputs, outputs, value)
         default: return .unfinished("flowrun runs no actions, write the commands")

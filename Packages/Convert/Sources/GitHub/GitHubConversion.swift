@@ -53,7 +53,7 @@ struct GitHubConversion {
         }
         draft.settings.append(YAMLEntry("defaults", .inline(defaults)))
         draft.head.append(
-            "All jobs work in the folder of this file, at the same time; on GitHub each has a copy of its own.")
+            "Each job works in a copy of the tree as it is, without what git ignores.")
         let jobs = fields.take("jobs").map { Array($0.entries) } ?? []
         draft.tail += fields.leftOver(source)
         if let key = fields.otherKeys.first(where: { !["permissions", "concurrency", "run-name"].contains($0) }) {
@@ -277,28 +277,16 @@ struct GitHubConversion {
         return members
     }
 
-    /// A single member becomes the step itself, several become a group.
+    /// A job is a group in a copy of the tree of its own.
     private func setBody(of step: inout StepDraft, _ members: [StepDraft]) {
-        guard let first = members.first else {
+        guard !members.isEmpty else {
             step.body = .script(":")
             return
         }
-        let isAlone =
-            members.count == 1 && step.outputs.isEmpty && first.condition == nil && first.outputs.isEmpty
-            && first.unfinishedIDs.isEmpty
-        guard isAlone else {
-            if members.count > 1 { step.settings.insert(YAMLEntry("order", .word("sequence")), at: 0) }
-            step.body = .group(Self.followingFailures(members))
-            return
-        }
-        step.comments += first.comments
-        step.notes += first.notes
-        if step.name == nil { step.name = first.name }
-        step.env = step.env.filter { own in !first.env.contains { $0.key == own.key } } + first.env
-        step.secrets = first.secrets
-        step.settings =
-            step.settings.filter { own in !first.settings.contains { $0.key == own.key } } + first.settings
-        step.body = first.body
+        var settings = [YAMLEntry("isolate", .word("copy"))]
+        if members.count > 1 { settings.append(YAMLEntry("order", .word("sequence"))) }
+        step.settings = settings + step.settings
+        step.body = .group(Self.followingFailures(members))
     }
 
     /// A step of a job needs all steps before it, a member of a sequence the one before it. The two differ after a
