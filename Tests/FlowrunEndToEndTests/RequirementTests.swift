@@ -42,6 +42,22 @@ struct `Before it starts` {
         try await test.runLogged("--param", "count=1", "behind").expect(exit: 0)
     }
 
+    @Test func `a tolerated group that is refused says why, one whose member failed leaves that to the member`()
+        async throws
+    {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                continue-on-error: true
+                require: { if: 1 == 2, message: not today }
+                steps: { a: { run: "true" } }
+              h: { needs: [g], continue-on-error: true, steps: { a: { run: exit 3 } } }
+            """)
+        try await test.run("workflow.yml").expect(stdout: "\ntolerated: g (not today), h.a (exit 3)\n")
+    }
+
     @Test func `what the top requires has to hold before anything runs`() async throws {
         let test = try FlowrunTest(
             """

@@ -272,6 +272,8 @@ struct WorkflowFileTests {
         for words in [["-l"], ["run", "--list"], ["-l", "flowrun.yml"]] {
             try await test.start(words).finish().expect(exit: 0, stdout: list.stdout, stderr: "")
         }
+        let json = try await test.run("list", "--format", "json")
+        try await test.run("-l", "--format", "json").expect(exit: 0, stdout: json.stdout, stderr: "")
         try await test.run("-q").expect(exit: 1)
         #expect(!test.exists("ran"))
         let going = try await test.run("-kq")

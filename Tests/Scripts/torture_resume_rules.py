@@ -7,7 +7,8 @@ Each life is a random workflow with groups, fan-outs, rounds, tolerated failures
 `undoes`, whose steps write files out of what they read. It is run, killed, interrupted, edited and resumed a few times,
 some of it with flipped bytes in the state folder or at another time of the wall clock, until a run gets through. Then every file must be what a run of the
 same workflow writes in a fresh folder; and every step of every run must have been taken over or run again as the rules
-say. The rules here are written from the manual, and know a step by what made it: a result is known by the run and round
+say. Some groups run in copies of the tree: there each step looks for what the steps that it needs have left in the same
+copy, whatever was taken over. The rules here are written from the manual, and know a step by what made it: a result is known by the run and round
 that have made it, and was made out of a definition and of the results that it needed. So it is still good if all these
 are the same now. Prints a table; exits with 1 if a rule was broken.
 """
@@ -25,6 +26,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+
+
+# The exit code of a step in a copy of the tree that lacks files.
+LACKS_FILES = 97
 
 
 class Step:
@@ -48,6 +53,7 @@ class Group:
         self.is_tolerated = False
         self.items = rng.sample(["p", "q", "r"], rng.randint(1, 3)) if rng.random() < 0.3 and depth else None
         self.attempts = 2 if rng.random() < 0.25 and depth else 1
+        self.is_isolated = bool(depth) and rng.random() < 0.2
         self.members, self.hooks = [], {"on-failure": [], "finally": []}
         visible = list(visible)
         for number in range(rng.randint(2, 5 if depth else 6)):
@@ -110,6 +116,8 @@ class Text:
         self.workflow, self.argument, self.maybe = workflow, argument, maybe
         self.steps, self.groups, self.hooks = {}, {}, {}
         self.inside = {}
+        # By step or group: the innermost group in a copy of the tree around it, or that it is; "" for the tree itself.
+        self.trees = {"": ""}
         self.by_name = {member.name: member for member, _ in workflow.walk()}
         self.place(workflow.top, (), "", {})
 
@@ -124,16 +132,19 @@ class Text:
         for member in group.members:
             ids = visible[member.name]
             needs = [(visible[need], kind) for need, kind in self.kinds(member).items()]
+            self.trees[ids] = self.trees[prefix]
             if member.members is None:
                 self.steps[ids] = (member, prefix, needs, scope + (group,))
                 self.note(ids, ids)
                 continue
             self.groups[ids] = (member, prefix, needs)
             if member.items is None:
+                self.trees[ids] = ids if member.is_isolated else self.trees[prefix]
                 self.place(member, scope + (group,), ids, visible)
             else:
                 for item in member.items:
                     one = "%s[%s]" % (ids, item)
+                    self.trees[one] = one if member.is_isolated else self.trees[prefix]
                     self.groups[one] = (None, ids, [])
                     self.place(member, scope + (group,), one, visible)
 
@@ -173,11 +184,49 @@ class Text:
         return [inner for need, _ in needs for inner in self.inside.get(need, [])
                 if self.steps[inner][0].condition != "maybe"]
 
+    def left_in_tree(self, ids):
+        """The steps whose traces are in the copy of the tree that it runs in, whenever it runs."""
+        tree = self.trees[ids]
+        found, needs, around = [], [], ids
+        while tree and around and around != tree:
+            needs += [(need, kind, tree) for need, kind in (self.steps.get(around) or self.groups[around])[2]]
+            around = self.parent(around) if around not in self.steps else self.steps[around][1]
+        # A copy is made when what its group needs has ended.
+        while around and around in self.groups:
+            outer = self.groups[around][1]
+            needs += [(need, kind, self.trees[outer]) for need, kind in self.groups[around][2]]
+            if not self.trees[outer] or self.trees[outer] != self.trees.get(self.groups[outer][1] if outer else ""):
+                break
+            around = outer
+        for need, kind, place in needs:
+            if kind == "done" or not place:
+                continue
+            for inner in self.inside.get(need, []):
+                if self.trees[inner] == place and self.is_certain(inner, need):
+                    found.append(inner)
+        return found
+
+    def is_certain(self, ids, top):
+        """False for a step that may not have started although what it is in has succeeded."""
+        while True:
+            step = self.steps.get(ids)
+            condition = step[0].condition if step else None
+            if condition == "maybe":
+                return False
+            needs = (step or self.groups[ids])[2]
+            # Behind a failure that is tolerated somewhere, what needs a success does not start.
+            if any(kind for _, kind in needs):
+                return False
+            if ids == top:
+                return True
+            ids = step[1] if step else self.groups[ids][1]
+
     def definition(self, ids):
         step = self.steps[ids][0]
         needs = sorted((need, kind, tuple(self.contents(need))) for need, kind in self.needs(ids))
         return (step.version, step.wait, step.is_separate, step.is_detached, step.takes_arguments and self.argument,
-                step.takes_arguments, step.condition == "success()", tuple(self.reads(ids)), tuple(needs))
+                step.takes_arguments, step.condition == "success()", tuple(self.reads(ids)), tuple(needs), bool(self.trees[ids]),
+                bool(self.trees[ids]) and tuple(self.left_in_tree(ids)))
 
     def contents(self, need):
         """The steps in a group, its copies in the order of its list, and all else in any order."""
@@ -204,7 +253,7 @@ class Text:
         clear = " ".join(": > \"$f\";" for _ in [0])
         names = " ".join('"out/%s%s"* ' % (own, name) for name in hook.effect)
         loop = 'for f in %s; do case "$f" in %s) ;; *) %s esac; done; ' % (names, "*\\*", clear) if hook.effect else ""
-        return "%s: %d" % (loop, hook.version)
+        return 'cd "$FLOWRUN_INVOCATION_DIR"; %s: %d' % (loop, hook.version)
 
     def own(self, body):
         """The beginning of the files of a group's members, in the words of a script in it."""
@@ -248,6 +297,8 @@ class Text:
                 continue
             if member.attempts > 1:
                 lines.append("%s  retry: { attempts: %d }" % (pad, member.attempts))
+            if member.is_isolated:
+                lines.append("%s  isolate: copy" % pad)
             one = ids
             if member.items:
                 count = ids.count("[")
@@ -278,8 +329,14 @@ class Text:
         own = self.in_script(ids)
         # A copy reads what is in its own copy.
         files = " ".join('"out/%s"' % self.relative(inner, ids) for inner in self.reads(ids))
-        script = [
-            'me="%s"' % own, ': > "out/$me"',
+        script = ['me="%s"' % own]
+        if self.trees[ids]:
+            traces = " ".join('"t-%s"' % self.relative(inner, ids) for inner in self.left_in_tree(ids))
+            if traces:
+                script.append('for f in %s; do [ -e "$f" ] || exit %d; done' % (traces, LACKS_FILES))
+            script.append(': > "t-$me"')
+        script += [
+            'cd "$FLOWRUN_INVOCATION_DIR"', ': > "out/$me"',
             'if [ -e "fail/$me" ]; then read r < "fail/$me"; [ "$r" = 0 -a "$FLOWRUN_ROUND" != 0 ] || exit 1; fi',
             "h=%d" % step.version]
         if step.takes_arguments:
@@ -327,7 +384,7 @@ class Oracle:
         """Takes in the events of one run. With `mayLack`, what the state folder has lost may run again."""
         self.run += 1
         self.text, self.asked = text, asked
-        self.now, before, self.decided = {}, {}, set()
+        self.now, before, self.decided, self.copied = {}, {}, set(), set()
         for event in events:
             self.moment += 1
             kind, step = event["event"], event.get("step")
@@ -354,6 +411,8 @@ class Oracle:
                     self.now[step] = result["is"]
                     self.results[step] = dict(result, moment=self.moment)
             elif kind in ("step.rerun", "step.started"):
+                if event.get("reason") == "copy":
+                    self.copied.add(step)
                 if event.get("attempt", 1) == 1 and (step, event.get("round")) not in self.decided:
                     self.decided.add((step, event.get("round")))
                     if not event.get("round"):
@@ -367,6 +426,8 @@ class Oracle:
                 if event["outcome"] == "skipped":
                     self.results.pop(step, None)
             else:
+                if event.get("exit_code") == LACKS_FILES:
+                    self.faults.append("run %d: %s lacks files of its copy of the tree" % (self.run, step))
                 made = (self.run, event.get("round") or 0, step)
                 if before.get(step) and event["outcome"] == "failure" and event.get("tolerated"):
                     made = before[step]
@@ -428,6 +489,8 @@ class Oracle:
             why = "something that it needs ran again"
         else:
             why = None
+        if why is None and decision == "run" and step in self.copied and self.text.trees[step]:
+            why = "its copy of the tree is gone"
         self.tally[decision, why or "it is as it was"] += 1
         if (decision == "run") == (why is None) and not (decision == "run" and mayLack):
             self.faults.append("run %d: %s is to be %s, and was %s: %s" % (
@@ -454,7 +517,8 @@ def edit(rng, workflow):
     steps = workflow.steps()
     step, member = rng.choice(steps), rng.choice(members)
     what = rng.choice(["nothing"] * 4 + ["script", "need", "kind", "streams", "detach", "limit", "order", "hook",
-                                         "undoes", "member", "items", "gone", "condition"])
+                                         "undoes", "member", "items", "gone", "condition",
+                                         "isolate"])
     if what == "script":
         step.version += 1
     elif what == "need":
@@ -477,6 +541,11 @@ def edit(rng, workflow):
         member.limit = rng.choice(["8m", "9m", "20m"])
     elif what == "order":
         workflow.is_reordered = not workflow.is_reordered
+    elif what == "isolate":
+        groups = [group for group in members if group.members is not None]
+        if groups:
+            group = rng.choice(groups)
+            group.is_isolated = not group.is_isolated
     elif what == "condition" and step.condition is None:
         step.condition = "success()"
     elif what in ("hook", "undoes"):

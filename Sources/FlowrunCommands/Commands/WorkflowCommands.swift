@@ -96,8 +96,10 @@ enum WorkflowCommands {
                 ? .syntax("unexpected `\(word)`: `list` takes one FILE", .list) : WorkflowChoice.missing(word)
         }
         let printer = ListPrinter(try choice.wholePlan(), isFileNamed: choice.isNamed)
+        // As `flowrun -l` it has the options of `run`.
+        let format = arguments.value(.format) ?? arguments.value(.log)
         try StandardStream.output.deliver(
-            arguments.value(.format) == "json" ? .json(printer.json()) : .lines(printer.text()))
+            format == "json" ? .json(printer.json()) : .lines(printer.text()))
     }
 
     static func show(_ arguments: Arguments) throws(CommandError) {

@@ -151,7 +151,7 @@ extension RunRequest {
             throw .usage("nothing is named that could be resumed: the file's `default` is the list of its steps")
         }
         let printer = ListPrinter(plan, isFileNamed: choice.isNamed)
-        try StandardStream.output.deliver(.lines(printer.text()))
+        try StandardStream.output.deliver(log == .json ? .json(printer.json()) : .lines(printer.text()))
     }
 
     /// Makes the error for a log file that would replace another file, which `words` describe.

@@ -335,12 +335,13 @@ package final class RunView: Reporter {
         return (skipped.prefix(limit).map(\.id), skipped.count)
     }
 
-    /// Returns the causes of tolerated failures and of timeouts of groups, in words, by id; only for `ids`.
+    /// Returns the causes of tolerated failures in words, by id; only for `ids`, and for a group that a member failed
+    /// only that of the member.
     func tolerated(_ ids: Set<String>) -> [String: String] {
         var words: [String: String] = [:]
         for end in ends where ids.contains(end.id) {
             let cause = cause(of: end)
-            if end.isTolerated || cause.kind == .timeout { words[end.id] = cause.words }
+            if cause.kind != .member { words[end.id] = cause.words }
         }
         return words
     }

@@ -11,7 +11,7 @@ final class GroupTrees {
     private let trees: RunTrees?
     private let files: StepFiles
     /// The ids of the groups that go on in the copy that was kept.
-    private var kept: Set<String>
+    private var kept: [String]
     private var removalCount = 0
 
     init(_ trees: RunTrees?, _ files: StepFiles) {
@@ -30,7 +30,7 @@ final class GroupTrees {
     func isKept(_ group: String) -> Bool { kept.contains(group) }
 
     /// Makes the next copy of a group a new one.
-    func beginAgain(_ group: String) { kept.remove(group) }
+    func beginAgain(_ group: String) { kept.removeAll { $0 == group } }
 
     /// Returns the path of the copy of a group, if that outlives the run.
     func keptPath(of group: String) -> String? { trees?.path(of: group) }

@@ -8,9 +8,9 @@ package struct RunTrees: Sendable {
     /// The state directory, which is left out of the copies.
     package let state: String
     /// The ids of the groups that go on in the copy that was kept.
-    var kept: Set<String> = []
+    var kept: [String] = []
     /// The ids of the groups whose steps are all restored, so that they need no copy.
-    var restored: Set<String> = []
+    var restored: [String] = []
     /// The ids of the groups, or of their fan-outs, whose steps all run again because their copy is gone.
     var lost: [String] = []
 

@@ -146,7 +146,7 @@ extension WorkflowRunner {
 
     /// Tells, before anything starts, which groups go on in a copy that has the tree as it was.
     func tellKeptTrees() {
-        for id in (options.trees?.kept ?? []).sorted() {
+        for id in options.trees?.kept ?? [] {
             guard let path = context.trees.keptPath(of: id) else { continue }
             tell("`\(id)` goes on in its copy of the tree, \(path); --from \(id) copies it afresh")
         }

@@ -227,7 +227,7 @@ extension RunTrees {
         while true {
             // All are judged by the files of the tree itself.
             options.trees = trees
-            options.trees?.restored = Set(groups.map { plan.nodes[$0].id })
+            options.trees?.restored = groups.map { plan.nodes[$0].id }
             let forecast = WorkflowRunner(plan, options: options, reporters: []).forecast { _ in false }
             let lostBefore = trees.lost.count
             (trees.kept, trees.restored) = ([], [])
@@ -249,7 +249,7 @@ extension RunTrees {
         let known = steps.map { (forecast: forecast[$0], past: past?.steps[plan.nodes[$0].id]) }
         let haveResults = known.contains { $0.forecast?.mayBeTakenOver == true && $0.past?.outcome == .success }
         if haveResults, access(path(of: id), F_OK) == 0 {
-            kept.insert(id)
+            kept.append(id)
             return
         }
         guard haveResults || isOpen else { return }
@@ -257,7 +257,7 @@ extension RunTrees {
         let areRestored = known.allSatisfy {
             $0.forecast == .takenOver || $0.forecast == .open && $0.past.map { $0.outcome == nil } == true
         }
-        if areRestored, !isOpen, !rows.contains(where: plan.asksFiles) { restored.insert(id) } else { lost.append(id) }
+        if areRestored, !isOpen, !rows.contains(where: plan.asksFiles) { restored.append(id) } else { lost.append(id) }
     }
 }
 
