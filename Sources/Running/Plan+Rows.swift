@@ -49,10 +49,15 @@ extension Plan {
         nodes[row].role == .group ? workflow.use(of: nodes[row].definition) : nil
     }
 
-    /// True if the files that are there, or a command, may decide that a row does not run.
+    /// True if the files that are there, or a command, may decide if a row runs, or what it hands on.
     func asksFiles(_ row: PlanIndex) -> Bool {
         let requirements = requirements(of: row) + (use(of: row)?.settings?.requirements ?? [])
+        let outputs = settings(of: row)?.outputs ?? []
         return condition(of: row)?.asksFiles == true
+            || outputs.contains {
+                guard case .expression(let text) = $0.source else { return false }
+                return text.expressions.contains(where: \.asksFiles)
+            }
             || requirements.contains {
                 switch $0.condition {
                 case .expression(let condition): condition.asksFiles

@@ -36,8 +36,8 @@ package struct RunOptions: Sendable {
     package var again: [String] = []
     /// The key for digests of definitions; nil if they are not needed.
     package var definitionKey: KeyedHash.Key?
-    /// The copies of the tree of earlier runs and of this one; nil if none is to outlive the run.
-    package var trees: RunTrees?
+    /// The copies of the tree, if a group runs in one; nil if none is to outlive the run.
+    package var treeCopies: TreeCopies?
     /// A warning for the start of the log; nil for none.
     package var note: String?
     /// The folder for files that only the run needs; nil for one that is only shown and makes none.

@@ -96,7 +96,10 @@ struct ResumeDryRunTests {
         #expect(open.subtracting(["copies[*]", "copies[x]", "copies[y]"]) == ["stamp", "release.on-failure.rollback"])
     }
 
-    @Test func `what a condition of values that only the run makes decides is left open`() async throws {
+    @Test
+    func `a condition of values that only the run makes leaves open what it decides, one of restored values does not`()
+        async throws
+    {
         let test = try FlowrunTest(
             """
             version: 1
@@ -111,7 +114,7 @@ struct ResumeDryRunTests {
         try await test.run("workflow.yml").expect(exit: 1)
         #expect(
             try await forecast(test, ["--resume"]) == [
-                "a": "restored", "c": "open", "h": "open", "last": "outcome",
+                "a": "restored", "c": "open", "h": "restored", "last": "outcome",
             ])
     }
 

@@ -58,7 +58,7 @@ import Testing
         let whole = try #require(events.firstIndex(where: isStart))
         for count in [whole, whole + 1, events.count] {
             var record = PastRecord(outputReads: [])
-            record.beginRun()
+            record.beginRun("earlier")
             for event in events[..<count] { record.note(event) }
             #expect(try undone(by: record, now: now).sorted() == again, "\(count - whole) records after the first")
         }
@@ -71,10 +71,10 @@ import Testing
         let passed = try events(hook)
         #expect(!passed.contains(where: isStart))
         var record = PastRecord(outputReads: [])
-        record.beginRun()
+        record.beginRun("earlier")
         for event in failed.prefix(while: { !isStart($0) }) { record.note(event) }
         // Of the later run only the end of the hook is noted, so that the results are those from before.
-        record.beginRun(isOther: isOther)
+        record.beginRun("other", isOther: isOther)
         for event in passed {
             if isOther { record.noteHook(event) } else if isEnd(event) { record.note(event) }
         }

@@ -411,7 +411,7 @@ class Oracle:
                     self.now[step] = result["is"]
                     self.results[step] = dict(result, moment=self.moment)
             elif kind in ("step.rerun", "step.started"):
-                if event.get("reason") == "copy":
+                if event.get("reason") == "tree":
                     self.copied.add(step)
                 if event.get("attempt", 1) == 1 and (step, event.get("round")) not in self.decided:
                     self.decided.add((step, event.get("round")))
@@ -490,7 +490,7 @@ class Oracle:
         else:
             why = None
         if why is None and decision == "run" and step in self.copied and self.text.trees[step]:
-            why = "its copy of the tree is gone"
+            why = "its group runs in a new copy of the tree"
         self.tally[decision, why or "it is as it was"] += 1
         if (decision == "run") == (why is None) and not (decision == "run" and mayLack):
             self.faults.append("run %d: %s is to be %s, and was %s: %s" % (

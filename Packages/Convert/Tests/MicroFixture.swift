@@ -142,7 +142,7 @@ struct MicroFixtureTests {
             #!/bin/bash
             folder=${PWD#"$HARNESS_ROOT"}
             # A job of GitHub has a copy of the tree.
-            if [[ $folder =~ ^/\\.flowrun/trees/[^/]+/[^/]+(.*)$ ]]; then folder=${BASH_REMATCH[1]}; fi
+            if [[ $folder =~ ^/\\.flowrun/trees/[^/]+/[^/]+/tree(.*)$ ]]; then folder=${BASH_REMATCH[1]}; fi
             line="${folder:+$folder: }${0##*/}"
             for word; do line+=" <$word>"; done
             printf '%s\\n' "$line" >> "$CALLS"

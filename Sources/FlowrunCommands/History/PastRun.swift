@@ -64,9 +64,10 @@ struct PastRun: Sendable {
         (header.number, header.time, run) < (other.header.number, other.header.time, other.run)
     }
 
-    /// True if it can be the last run for these targets: it is over, and was not started by a step of another run.
-    func isLast(of targets: [String]) -> Bool {
-        header.parent == nil && Set(header.targets) == Set(targets) && !isLive
+    /// True if it can be the last run for these targets: it is over, and was not started by a step of another run, or
+    /// was if `isNested`.
+    func isLast(of targets: [String], isNested: Bool = false) -> Bool {
+        (header.parent != nil) == isNested && Set(header.targets) == Set(targets) && !isLive
     }
 
     var isLive: Bool { if case .live = state { true } else { false } }

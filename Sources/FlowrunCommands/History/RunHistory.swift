@@ -120,7 +120,7 @@ struct RunHistory {
             var damage: (PastRun, JournalDamage?)?
             for (past, isOther) in Self.inOrder(chain, others) {
                 guard let journal = try past.journal() else { continue }
-                record.beginRun(isOther: isOther)
+                record.beginRun(past.run, isOther: isOther)
                 while journal.next({ event in
                     if isOther { return record.noteHook(event.kind) }
                     guard case .stepOutput(let output) = event.kind else { return record.note(event.kind) }
@@ -201,7 +201,7 @@ struct RunHistory {
             if isAfterNeeded, starts.areLast(in: run, since: runs[..<index]) { continue }
             directory.removeRun(run.run, reusing: JournalWriter.fileName)
         }
-        try? TreeFolders(in: directory)?.removeOld()
+        TreeCopyFolders.existing(in: directory)?.removeOld()
     }
 
     /// The starts of hooks in runs, each journal read once.

@@ -12,11 +12,11 @@ extension Run {
         var options = previewOptions(with: values)
         var notes: [String] = []
         if request.isResumed {
-            let (resumed, key, trees) = try resumedRun(of: plan)
+            let (resumed, key, copies) = try resumedRun(of: plan)
             if let past = resumed?.results { try demandInstances(of: plan, in: past) }
             options.past = resumed?.results
             options.definitionKey = key
-            options.trees = trees
+            options.treeCopies = copies
             notes = resumed == nil ? [ResumedRun.nothing] : [resumed?.note].compactMap(\.self)
         }
         guard let (preview, hooks) = preview(of: plan, options, values.known) else { return }
@@ -42,7 +42,9 @@ extension Run {
     ) -> (RunPreview, hooks: [String])? {
         EventLoop.shared.result(before: nil) {
             var options = options
-            if let trees = options.trees { options.trees = trees.judged(of: plan, options: options) }
+            if let copies = options.treeCopies {
+                options.treeCopies = WorkflowRunner.judge(copies, of: plan, options: options)
+            }
             let runner = WorkflowRunner(plan, options: options, reporters: [])
             return (runner.preview(known: known, showsAll: showsAll), runner.undoingHooks)
         }
@@ -67,7 +69,7 @@ extension Run {
     /// that the run has kept; nil if there is no such folder.
     private func resumedRun(
         of plan: Plan
-    ) throws(CommandError) -> (ResumedRun?, key: KeyedHash.Key?, trees: RunTrees?) {
+    ) throws(CommandError) -> (ResumedRun?, key: KeyedHash.Key?, copies: TreeCopies?) {
         let place = StatePlace(file: request.file, explicit: request.stateDirectory)
         let found: (directory: StateDirectory, workflow: String?)?
         do throws(StateError) { found = try place.existing() } catch { throw .unable(error.message) }
@@ -83,9 +85,11 @@ extension Run {
             run: request.resumedRun, targets: request.choice.steps, workflow: name,
             lastHolder: name.flatMap { RunLock.newest(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
         let resumed = try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history)
-        let trees = resumed.results.flatMap { past in
-            plan.workflow.hasIsolatedGroups ? TreeFolders.trees(of: past.origin, in: directory) : nil
+        let copies = resumed.results.flatMap { past -> TreeCopies? in
+            guard plan.workflow.hasIsolatedGroups else { return nil }
+            let place = TreeCopyFolders.place(of: past.origin, in: directory)
+            return request.keepsJournal ? place : place?.withoutFolder
         }
-        return (resumed, key.flatMap { KeyedHash.Key($0) }, trees)
+        return (resumed, key.flatMap { KeyedHash.Key($0) }, copies)
     }
 }

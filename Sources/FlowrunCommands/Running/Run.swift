@@ -91,7 +91,7 @@ package struct Run {
             try prepare(&options, of: plan, with: files)
             if let past = options.past { try demandInstances(of: plan, in: past) }
             journal = try openJournal(in: files, options, values, outputLimit: plan.workflow.outputLimit)
-            try makeTrees(for: plan, &options, in: files)
+            findTreeCopies(for: plan, &options, in: files)
             let order = expectedOrder(of: plan, &options, values)
             logs = try RunLogs(request, hiding: values.secrets, journal: journal, view: view) {
                 estimate(of: plan, options, values, order)
@@ -125,7 +125,6 @@ package struct Run {
         let result = await runner.run()
         let failure = await logs.deliver { runner.signal != nil || result.outcome == .cancelled }
         files?.close()
-        if options.trees != nil { files?.removeTreesIfEmpty(options.past?.origin ?? options.run) }
         if let journal { files?.removeOldRuns(outputSize: journal.outputSize) }
         if let failure { logs.say("the log is incomplete: \(failure)") }
         if let failure = journal?.failure { logs.say("the journal is incomplete: \(failure.words)") }
@@ -205,16 +204,16 @@ package struct Run {
         options.note = resumed == nil ? ResumedRun.nothing : resumed?.note
     }
 
-    /// Makes the place for the copies of the tree that isolated groups run in, and judges what a resuming run finds
-    /// there. Without a journal no resume could use them, so they go with the run's temporary files.
+    /// Finds the place for the copies of the tree that isolated groups run in, and judges what a resuming run finds
+    /// there. Without a journal no resume could use the copies, so they go with the run's temporary files.
     @EventLoopActor
-    private func makeTrees(
-        for plan: Plan, _ options: inout RunOptions, in files: RunFiles?
-    ) throws(CommandError) {
-        guard plan.workflow.hasIsolatedGroups, request.keepsJournal, let files else { return }
-        let trees = try files.makeTrees(
-            origin: options.past?.origin, targets: request.choice.steps, resuming: options.past?.run)
-        options.trees = options.past == nil ? trees : trees.judged(of: plan, options: options)
+    private func findTreeCopies(for plan: Plan, _ options: inout RunOptions, in files: RunFiles?) {
+        guard plan.workflow.hasIsolatedGroups else { return }
+        options.treeCopies = files?.treeCopies(
+            keptByJournal: request.keepsJournal, targets: request.choice.steps, resuming: options.past)
+        guard options.past != nil else { return }
+        options.treeCopies = WorkflowRunner.judge(
+            options.treeCopies ?? TreeCopies(in: nil, state: nil), of: plan, options: options)
     }
 
     /// Returns nil if no journal is to be kept, or if there is no place for it.

@@ -317,28 +317,19 @@ final class RunFiles {
         }
     }
 
-    /// Makes the folder for the copies of the tree of this run, and removes those that no later run goes on in: that of
-    /// the last run with the same targets, unless this one resumes it, and those of runs that are gone. `origin` is the
-    /// first of the runs that it resumes; nil for itself.
-    func makeTrees(
-        origin: String?, targets: [String], resuming past: String?
-    ) throws(CommandError) -> RunTrees {
-        do throws(StateError) {
-            guard let folders = try TreeFolders(in: directory, isMade: true) else {
-                preconditionFailure("a folder that is made is there")
-            }
-            folders.removeOld { [name, directory] last in
-                // One that has just begun has no header yet.
-                guard last != past, let run = try? PastRun(last, in: directory), !run.isHeld else { return false }
-                return run.header.workflow == name && run.isLast(of: targets)
-            }
-            return try folders.make(for: run, origin: origin ?? run)
-        } catch {
-            throw .unable(error.message)
+    /// Returns the place for the copies of the tree of this run, after removing those that no run goes on in any more:
+    /// that of the last run with the same targets, unless this one resumes it.
+    func treeCopies(keptByJournal isKept: Bool, targets: [String], resuming past: PastResults?) -> TreeCopies? {
+        TreeCopyFolders.existing(in: directory)?.removeOld { [name, directory, holder] last in
+            // One that has just begun has no header yet.
+            guard past?.run != last, past?.runs.contains(last) != true, let run = try? PastRun(last, in: directory),
+                !run.isHeld, run.header.workflow == name
+            else { return false }
+            return run.isLast(of: targets, isNested: holder.parent != nil)
         }
+        let place = TreeCopyFolders.place(of: past?.origin ?? run, in: directory)
+        return isKept ? place : place?.withoutFolder
     }
-
-    func removeTreesIfEmpty(_ origin: String) { try? TreeFolders(in: directory)?.removeIfEmpty(origin) }
 
     /// Removes the traces of a run that never began: its journal, and its name in the lock.
     func forgetRun() {

@@ -239,7 +239,8 @@ extension StateDirectory {
         else { return false }
         let name = String(names[depth])
         let isDirectlyInside = depth == names.count - 1
-        return [Self.runsName, Self.sparesName, TreeFolders.name].contains(name) || isDirectlyInside && Self.isOwn(name)
+        let folders = [Self.runsName, Self.sparesName, TreeCopyFolders.name]
+        return folders.contains(name) || isDirectlyInside && Self.isOwn(name)
     }
 
     private static func isOwn(_ name: String) -> Bool { name == StateRegister.fileName || RunLock.isFileName(name) }

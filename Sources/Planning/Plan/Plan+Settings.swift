@@ -128,8 +128,6 @@ extension Plan {
     /// The number of instances of a fan-out, or of steps of a group, that may run at once; nil for any number.
     package func maxParallel(of row: PlanIndex) -> Int? { own(.maxParallel, row) }
 
-    /// The effect of a failing member on the rest of a group or fan-out; nil leaves it to the nearest group that sets
-    /// it.
     /// True if a group runs in a copy of the tree of its own.
     package func isIsolated(_ row: PlanIndex) -> Bool {
         nodes[row].role == .group && row != .root && settings(of: row)?.isolationRange != nil
@@ -143,6 +141,8 @@ extension Plan {
         }
     }
 
+    /// The effect of a failing member on the rest of a group or fan-out; nil leaves it to the nearest group that sets
+    /// it.
     package func failFast(of row: PlanIndex) -> FailFastWord? { own(.failFast, row) }
 
     /// The instances of a fan-out; nil for every other row, including an instance.

@@ -158,14 +158,14 @@ package enum RerunReason: String, RecordWord, Sendable, Hashable {
     case outcome
     /// `--from` names it, or an enclosing group.
     case asked
-    /// The copy of the tree that its group ran in is gone.
-    case copy
     /// A hook that counts as undoing it has started since.
     case undone
     /// Something that it needs has run again.
     case upstream
     /// Its definition, or what it needs, has changed.
     case definition
+    /// Its group runs in a new copy of the tree.
+    case tree
     /// Its result was not kept: it holds a secret, or was in `FLOWRUN_TEMP`.
     case result
     /// Its kept output has changed since.
@@ -179,10 +179,10 @@ package enum RerunReason: String, RecordWord, Sendable, Hashable {
         case .unfinished: "it had not finished"
         case .outcome: "it had not succeeded"
         case .asked: "--from asks for it"
-        case .copy: "the copy that its group ran in is gone"
         case .undone: "a hook has undone it"
         case .upstream: "something that it needs ran again"
         case .definition: "its definition or its needs have changed"
+        case .tree: "its group runs in a new copy of the tree"
         case .result: "its result could not be kept"
         case .damage: "its kept output does not match its checksum"
         }
@@ -293,14 +293,19 @@ package struct ValueID: Sendable, Hashable {
     }
 
     /// `vars.version`, or `release.vars.version` if a group declares it. A command of `require` has no name for
-    /// expressions, and is shown as it is: `require[1]`.
+    /// expressions, and is shown as it is: `require[1]`; so is the copy of the tree, `isolate[copy]`.
     package var words: String {
         let own = name.utf8.last == UInt8(ascii: "]") ? name : "vars.\(name)"
         return group.map { "\($0).\(own)" } ?? own
     }
 
     mutating func fields<Visitor: RecordVisitor & ~Copyable>(_ visitor: inout Visitor) {
-        visitor.field("var", &name, "name of one of `vars`, or `require[1]` and so on for a command of `require`")
+        visitor.field(
+            "var", &name,
+            """
+            name of one of `vars`; `require[1]` and so on for a command of `require`, `isolate[copy]` for a copy of \
+            the tree
+            """)
         visitor.field("group", &group, "full id of the group that declares it, null for the top of the file")
     }
 }

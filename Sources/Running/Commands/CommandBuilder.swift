@@ -85,6 +85,7 @@ final class CommandBuilder {
             (name: "FLOWRUN_ROUND", value: String(attempt.round ?? 0)),
             (name: "FLOWRUN_IDEMPOTENCY_KEY", value: idempotencyKey(of: row, attempt)),
         ]
+        additions += context.additions(of: row).filter { surroundings.environment[$0.name] == nil }
         if let outputFile = attempt.outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         if options.forcesColors, !attempt.isRead, Self.leavesColorsOpen(surroundings.environment) {
             additions += [(name: "FORCE_COLOR", value: "1"), (name: "CLICOLOR_FORCE", value: "1")]
@@ -95,12 +96,12 @@ final class CommandBuilder {
         let definition = definition(of: row, words, in: surroundings, input: input)
         var command = ProcessCommand(
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
-            workingDirectory: workingDirectory, standardInput: try input.map(memoryFile),
+            workingDirectory: workingDirectory, standardInput: try input.map(MemoryFile.init(holding:)),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
         if let attributes = plan.settings(of: row)?.attributes { command.attributes = attributes }
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started. One that is only looked at to be restored need not have them.
-        if known == nil, !context.hasRestoredTree(row) {
+        if known == nil, !context.lacksCopy(row) {
             if surroundings.workingDirectory != nil || program.utf8.contains(UInt8(ascii: "/")),
                 let error = command.obstacle
             {
@@ -153,14 +154,6 @@ final class CommandBuilder {
         return try context.bytes(template, in: row)
     }
 
-    private func memoryFile(_ bytes: [UInt8]) throws(StepError) -> MemoryFile {
-        do {
-            return try MemoryFile(bytes)
-        } catch {
-            throw StepError("cannot keep the standard input in memory", errno: error.number)
-        }
-    }
-
     /// Returns a key that is the same for all attempts of a step in a round, also in runs that resume this one: a
     /// receiver that gets it twice can tell that the work is the same.
     private func idempotencyKey(of row: PlanIndex, _ attempt: Contribution) -> String {
@@ -201,7 +194,6 @@ extension CommandBuilder {
             append(arguments, to: &hash)
         }
         append(takenArguments(of: row), to: &hash)
-        if context.hasIsolatedGroups { hash.append(context.isIsolated(row) ? 1 : 0) }
         hash.append(surroundings.workingDirectory ?? "")
         hash.append(plan.environmentPolicy(of: row) == .clean ? 1 : 0)
         hash.append(settings?.attributes ?? ProcessAttributes())
@@ -217,6 +209,7 @@ extension CommandBuilder {
             case .expression: hash.append("expression")
             }
         }
+        if context.isIsolated(row) { hash.append("isolate") }
         return hash.finish()
     }
 

@@ -71,7 +71,8 @@ extension RunContext {
         if let folder = plan.workingDirectory(of: row), !isShared || !folder.readsSharedValues {
             result.workingDirectory = path(try text(folder, in: scope), from: outer.folder)
         }
-        var changes = try variables(of: settings?.dotenv ?? [], for: row)
+        var changes = repositoryChanges(in: row, below: outer.environment)
+        changes += try variables(of: settings?.dotenv ?? [], for: row)
         let parameters = row == .root ? options.parameters : stepParameters(of: row)
         if let parameters { changes += parameters.environment.map { ($0.name, $0.value) } }
         if hasVariables {
@@ -91,7 +92,8 @@ extension RunContext {
     ) throws(StepError) -> Surroundings {
         var result = outer
         let inside = RowScope(context: self, row: row, isShared: isShared, isInside: true)
-        var changes: [(name: String, value: String?)] = plan.nodes[row].variables.map { ($0.name, nil) }
+        var changes = repositoryChanges(in: row, below: outer.environment)
+        changes += plan.nodes[row].variables.map { ($0.name, nil) }
         if use.source == .file {
             (result.folder, result.workingDirectory) = (use.folder, use.folder.isEmpty ? nil : use.folder)
             let around = plan.workflow.parameters(of: plan.workflow.use(around: use.group))
@@ -134,10 +136,6 @@ extension RunContext {
             for entry in try read(file, from: folder) { variables.append((entry.name, entry.value)) }
         }
         return variables
-    }
-
-    private func path(_ path: String, from folder: String) -> String {
-        folder.isEmpty || path.hasPrefix("/") ? path : "\(folder)/\(path)"
     }
 
     private func read(_ file: DotenvFile, from folder: String?) throws(StepError) -> [(name: String, value: String)] {
@@ -246,13 +244,13 @@ extension RunContext {
 
     /// Returns a command whose standard output is read.
     func command(
-        _ words: [String], in surroundings: Surroundings, from folder: String?
+        _ words: [String], in surroundings: Surroundings, from folder: String?, input: [UInt8]? = nil
     ) throws(StepError) -> ProcessCommand {
         let workingDirectory = surroundings.workingDirectory.map { absolute($0, from: folder) } ?? folder
         let path = try path(of: words.first ?? "", in: surroundings, workingDirectory)
         return ProcessCommand(
             path: path, arguments: words, environment: surroundings.environment, workingDirectory: workingDirectory,
-            separatesStreams: true)
+            standardInput: try input.map(MemoryFile.init(holding:)), separatesStreams: true)
     }
 
     func makeScratchFolder() throws(StepError) { if namesScratchFolder { _ = try files.scratchFolder() } }

@@ -28,9 +28,8 @@ final class RunContext {
     let pending: PendingValues
     let files: StepFiles
     let environments: BaseEnvironments
-    let trees: GroupTrees
-    /// True if a group may run in a copy of the tree.
-    let hasIsolatedGroups: Bool
+    /// nil if no group runs in a copy of the tree.
+    let treeCopies: TreeCopyStore?
     /// The values that only a run makes, while its commands are only shown; nil in a run.
     var unknown: UnknownValues?
     /// True if something in the file names `$FLOWRUN_TEMP`, so that there is one.
@@ -65,8 +64,8 @@ final class RunContext {
         let namesScratchFolder = plan.workflow.namesScratchFolder
         environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
         self.files = files
-        trees = GroupTrees(options.trees, files)
-        hasIsolatedGroups = plan.workflow.hasIsolatedGroups
+        treeCopies =
+            plan.workflow.hasIsolatedGroups ? TreeCopyStore(options.treeCopies, of: options.run, files) : nil
         self.namesScratchFolder = namesScratchFolder
     }
 
@@ -97,11 +96,11 @@ final class RunContext {
             let row = PlanIndex(key >> 1)
             return row != group && !plan.isInside(row, group)
         }
-        guard !plan.workflow.uses.isEmpty || hasIsolatedGroups else { return }
-        let isStale = { [plan, trees] (key: SharedKey) in
-            guard key.group == group || plan.isInside(key.group, group) else { return false }
-            if key.id.isTree { trees.beginAgain(plan.nodes[key.group].id) }
-            return key.id.isTree || plan.user(around: key.group, isInside: true) != nil
+        forgetCopies(inside: group)
+        guard !plan.workflow.uses.isEmpty || treeCopies != nil else { return }
+        let isStale = { [plan] (key: SharedKey) in
+            (key.group == group || plan.isInside(key.group, group))
+                && (key.id.isTree || plan.user(around: key.group, isInside: true) != nil)
         }
         sharedTexts = sharedTexts.filter { !isStale($0.key) }
         pending.shared.forget(where: isStale)

@@ -127,7 +127,7 @@ extension RunContext {
 
     private func makeLaunch(for key: SharedKey) throws(StepError) -> SharedLaunch {
         guard let definition = plan.workflow[key.id].command else { preconditionFailure("`vars` without a command") }
-        guard definition.purpose != .tree else { return try treeLaunch(for: key) }
+        guard definition.purpose != .tree else { return try copyLaunch(for: key) }
         try makeScratchFolder()
         let surroundings = try surroundings(of: definition, key)
         let (words, script, scriptFile) = try words(of: definition, key)
@@ -152,6 +152,7 @@ extension RunContext {
             let read = sharedKey(of: id, around: key.group)
             changes.append((plan.workflow[id].name, try text(of: read)))
         }
+        changes += additions(of: key.group, isInside: true).map { ($0.name, $0.value) }
         changes += options.environment.map { ($0.name, $0.value) }
         changes += options.secrets.environment(for: definition.secrets).map { ($0.name, $0.value) }
         surroundings.environment = EnvironmentBlock(surroundings.environment, changes: changes)

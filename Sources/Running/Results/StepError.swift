@@ -1,3 +1,4 @@
+internal import Basics
 internal import Glibc
 internal import Planning
 internal import Processes
@@ -68,10 +69,8 @@ struct StepError: Error {
     }
 
     /// Makes the error of a step that has to run although all of its isolated group was to be restored.
-    static func withoutTree(_ group: String) -> Self {
-        Self(
-            "the copy that `\(group)` ran in is gone, and the steps before it are restored; --from \(group) runs all "
-                + "of them again")
+    static func withoutCopy(_ group: String) -> Self {
+        Self("there is no copy of the tree of `\(group)`, whose steps are restored; --from \(group) runs them again")
     }
 
     static func reason(_ error: SpawnError) -> String { String(cString: strerror(error.errno)).lowercased() }
@@ -118,4 +117,15 @@ struct SharedFailure: Error {
     let cause: Cause
     /// The end of the command's output; empty if it did not run.
     var tail = OutputTail()
+}
+
+extension MemoryFile {
+    /// A file with the standard input of a command.
+    convenience init(holding bytes: [UInt8]) throws(StepError) {
+        do {
+            try self.init(bytes)
+        } catch {
+            throw StepError("cannot keep the standard input in memory", errno: error.number)
+        }
+    }
 }

@@ -44,8 +44,10 @@ package struct PastResults: Sendable {
     package let run: String
     /// The first run of the chain in which each run has resumed the one before.
     package let origin: String
+    /// The runs in the chain, by their numbers.
+    package let runs: [String]
     /// The number of runs in the chain.
-    let runCount: Int
+    var runCount: Int { runs.count }
     package let steps: [String: Step]
     /// Starts that differ, each with the last moment at which it occurred.
     let hooks: [HookStart]
@@ -62,7 +64,7 @@ package struct PastResults: Sendable {
     package init(run: String, origin: String, _ record: PastRecord) {
         self.run = run
         self.origin = origin
-        runCount = record.runCount
+        runs = record.runs
         steps = record.steps
         hooks = record.hooks.values.flatMap { $0 }
         outputs = record.outputs
@@ -117,7 +119,7 @@ package struct PastRecord {
     fileprivate private(set) var steps: [String: PastResults.Step] = [:]
     /// By step.
     fileprivate private(set) var hooks: [String: [PastResults.HookStart]] = [:]
-    fileprivate private(set) var runCount = 0
+    fileprivate private(set) var runs: [String] = []
     private var moment = 0
     /// The last moment before the run began.
     private var runStart = 0
@@ -131,16 +133,16 @@ package struct PastRecord {
 
     package init(outputReads: Set<String>) { self.outputReads = outputReads }
 
-    /// Starts the events of the next run. Those of one outside the chain, such as one with other targets, go to
-    /// `noteHook`.
-    package mutating func beginRun(isOther: Bool = false) {
+    /// Starts the events of the next run, by its id. Those of one outside the chain, such as one with other targets, go
+    /// to `noteHook`.
+    package mutating func beginRun(_ run: String, isOther: Bool = false) {
         runStart = moment
         guard !isOther else { return }
-        runCount += 1
+        runs.append(run)
         failures = [:]
     }
 
-    private var run: Int { runCount - 1 }
+    private var run: Int { runs.count - 1 }
 
     package mutating func note(_ event: RunEvent.Kind) {
         moment += 1

@@ -13,8 +13,8 @@ package struct Resumption {
     package let past: PastResults
     /// The names of steps and groups that are to run again, with everything that depends on them.
     private let again: [String]
-    /// The isolated groups that are to run again because the copy of the tree that they ran in is gone.
-    private let lost: [String]
+    /// As in `TreeCopies`.
+    private let lost: Set<PlanIndex>
     private let undone: IDMarks
     /// By step that is decided and has not ended.
     private var courses: [PlanIndex: Course] = [:]
@@ -39,7 +39,7 @@ package struct Resumption {
         case runsAlike(PastResults.Step)
     }
 
-    package init(_ past: PastResults, again: [String], lost: [String], in plan: Plan) {
+    package init(_ past: PastResults, again: [String], lost: Set<PlanIndex>, in plan: Plan) {
         self.past = past
         self.again = again
         self.lost = lost
@@ -99,12 +99,22 @@ package struct Resumption {
     ) -> RerunReason? {
         guard let outcome = known.outcome else { return .unfinished }
         if plan.isMeant(row, by: again) { return .asked }
-        if plan.isMeant(row, by: lost) { return .copy }
         if isUndone(known, plan.nodes[row].id) { return .undone }
         guard outcome == .success else { return .outcome }
         if !runs(around: row, in: plan)[known.checked] { return .upstream }
         guard let definition, let before = known.definition else { return .result }
-        return definition == before ? nil : .definition
+        guard definition == before else { return .definition }
+        return isLost(row, in: plan) ? .tree : nil
+    }
+
+    private func isLost(_ row: PlanIndex, in plan: Plan) -> Bool {
+        guard !lost.isEmpty else { return false }
+        var next = row
+        while next != .root {
+            next = plan.parent(of: next)
+            if lost.contains(next) { return true }
+        }
+        return false
     }
 
     /// Returns true if a hook has undone a step, and false for one that runs again in any case.

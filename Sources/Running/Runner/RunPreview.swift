@@ -326,8 +326,7 @@ final class PreviewPass {
         guard shownValues.insert(key).inserted else { return }
         for other in plan.workflow.dependencies(of: id) { showValue(other, readBy: row) }
         guard !id.isTree else {
-            let isKept = context.trees.isKept(plan.nodes[key.group].id)
-            return entries.append(.copy(of: key.group, isKept: isKept))
+            return entries.append(.copy(of: key.group, isKept: context.treeCopies?.isKept(key.group) == true))
         }
         guard let definition = plan.workflow[id].command else { return }
         let fate: RunPreview.Fate

@@ -116,7 +116,7 @@ extension WorkflowRunner {
             waits.forget(row)
             let event = state.groupHasFinished(row, outcome, cause, at: recorder.elapsed)
             if let event { record(event, about: row) }
-            treeIsLeft(by: row, StepOutcome(outcome))
+            removeCopy(of: row, after: StepOutcome(outcome))
             return
         }
         let attempt = attempts.removeValue(forKey: row)
@@ -127,30 +127,37 @@ extension WorkflowRunner {
 
 // The copies of the tree that isolated groups run in.
 extension WorkflowRunner {
-    /// Removes the copy of a group that has succeeded; tells where that of another is.
-    func treeIsLeft(by group: PlanIndex, _ outcome: StepOutcome) {
-        guard context.hasIsolatedGroups, plan.isIsolated(group) else { return }
+    /// Removes the copy of a group that has succeeded.
+    private func removeCopy(of group: PlanIndex, after outcome: StepOutcome) {
+        guard let copies = context.treeCopies, outcome == .success, plan.isIsolated(group), context.hasCopy(group)
+        else { return }
         let id = plan.nodes[group].id
-        guard context.hasTree(group) || context.trees.isKept(id) else { return }
-        guard outcome == .success else {
-            guard let path = context.trees.keptPath(of: id) else { return }
-            return tell("the copy of the tree that `\(id)` ran in is kept for --resume: \(path)")
-        }
-        context.trees.remove(id) { [weak self] error in
+        copies.remove(id) { [weak self] error in
             if let error {
-                self?.tell("cannot remove the copy of the tree that `\(id)` ran in: \(error.words)")
+                self?.tellCopy("cannot remove the copy of the tree that `\(id)` ran in: \(error.words)")
             }
             self?.loop.checkEnd()
         }
     }
 
     /// Tells, before anything starts, which groups go on in a copy that has the tree as it was.
-    func tellKeptTrees() {
-        for id in options.trees?.kept ?? [] {
-            guard let path = context.trees.keptPath(of: id) else { continue }
-            tell("`\(id)` goes on in its copy of the tree, \(path); --from \(id) copies it afresh")
+    func tellKeptCopies() {
+        for group in (options.treeCopies?.kept ?? []).sorted() {
+            let id = plan.nodes[group].id
+            guard let copy = context.treeCopies?.lasting(id) else { continue }
+            tellCopy("`\(id)` goes on in its copy of the tree, \(copy.tree); `--from \(id)` makes a new one")
         }
     }
 
-    private func tell(_ message: String) { recorder.record(.warning(code: "isolate", message: message)) }
+    /// Tells, at the end, which copies are left.
+    func tellLastingCopies() {
+        guard let copies = context.treeCopies else { return }
+        for group in plan.rows where plan.isIsolated(group) && context.hasCopy(group) {
+            let id = plan.nodes[group].id
+            guard let copy = copies.lasting(id), copy.runs != nil else { continue }
+            tellCopy("the copy of the tree that `\(id)` ran in is kept: \(copy.tree)")
+        }
+    }
+
+    private func tellCopy(_ message: String) { recorder.record(.warning(code: "isolate", message: message)) }
 }

@@ -85,6 +85,8 @@ extension WorkflowRunner {
     /// Returns the assumed outcome of the step.
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
         guard let known = parts.resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
+            let above = self.above(row, &forecast)
+            if !above.isOpen, !above.isRunning, isRuledOut(row) { return .skipped }
             // A condition may have kept it from running before, and may do so again.
             forecast.note(row, hasCondition(row) { _ in true } || needsFailure(row) ? .open : .runs(nil))
             _ = parts.resumption?.decide(row, definition: nil, round: nil, in: plan)
@@ -112,6 +114,15 @@ extension WorkflowRunner {
             forecast.note(row, .runs(reason))
         }
         return .success
+    }
+
+    /// Returns true if the condition of a row, or of a group around it, is false. All that it waits for has ended.
+    private func isRuledOut(_ row: PlanIndex) -> Bool {
+        plan.rowAndAround(row).contains { next in
+            guard let condition = plan.condition(of: next) else { return false }
+            let scope = RowScope(context: context, row: next, seesOwn: false)
+            return context.pending.evaluate(for: row) { try? condition.evaluate(in: scope) } == .bool(false)
+        }
     }
 
     /// Returns true if a row, or an enclosing group, runs only after a failure.
@@ -213,12 +224,12 @@ extension WorkflowRunner {
 }
 
 // The copies of the tree that a resuming run finds.
-extension RunTrees {
-    /// Returns with what each isolated group of a resuming run begins. Starts nothing. O(rows), once more for each
-    /// round of groups that have to run again because others do.
-    @EventLoopActor
-    package func judged(of plan: Plan, options: RunOptions) -> RunTrees {
-        var trees = self
+extension WorkflowRunner {
+    /// Judges with what each isolated group of a resuming run begins: a step may be restored only into the very copy in
+    /// which it ran, otherwise all of its group is restored or all of it runs again. Starts nothing. O(rows), once more
+    /// for each round of groups that have to run again because others do.
+    package static func judge(_ copies: TreeCopies, of plan: Plan, options: RunOptions) -> TreeCopies {
+        var copies = copies
         var options = options
         options.temporaryFolder = nil
         let groups = plan.rows.filter {
@@ -226,41 +237,49 @@ extension RunTrees {
         }
         while true {
             // All are judged by the files of the tree itself.
-            options.trees = trees
-            options.trees?.restored = groups.map { plan.nodes[$0].id }
+            options.treeCopies = copies
+            options.treeCopies?.restored = Set(groups)
             let forecast = WorkflowRunner(plan, options: options, reporters: []).forecast { _ in false }
-            let lostBefore = trees.lost.count
-            (trees.kept, trees.restored) = ([], [])
-            for group in groups where !plan.isMeant(group, by: trees.lost) {
-                trees.note(group, of: plan, forecast, options.past)
+            let lostBefore = copies.lost.count
+            (copies.kept, copies.restored) = ([], [])
+            for group in groups where copies.lost.isDisjoint(with: plan.rowAndAround(group)) {
+                copies.note(group, of: plan, forecast, options.past)
             }
-            if trees.lost.count == lostBefore { return trees }
+            if copies.lost.count == lostBefore { return copies }
         }
     }
+}
 
-    private mutating func note(
+extension TreeCopies {
+    fileprivate mutating func note(
         _ group: PlanIndex, of plan: Plan, _ forecast: [PlanIndex: ResumeForecast], _ past: PastResults?
     ) {
-        let id = plan.nodes[group].id
         let rows = [group] + plan.rows(inside: group)
         // The instances of a fan-out that only the run knows have no rows yet.
         let isOpen = rows.contains(where: plan.isDynamicFanOut)
         let steps = rows.filter { plan.isStep($0) && !plan.isMilestone($0) && !plan.isInHook($0) }
         let known = steps.map { (forecast: forecast[$0], past: past?.steps[plan.nodes[$0].id]) }
-        let haveResults = known.contains { $0.forecast?.mayBeTakenOver == true && $0.past?.outcome == .success }
-        if haveResults, access(path(of: id), F_OK) == 0 {
-            kept.append(id)
-            return
+        let results = known.compactMap(\.past).filter { $0.outcome == .success }
+        guard !results.isEmpty || isOpen else { return }
+        if known.contains(where: { $0.forecast == .takenOver }), let past,
+            let first = firstRun(ofCopyFor: plan.nodes[group].id, past), results.allSatisfy({ $0.ran ?? 0 >= first })
+        {
+            kept.insert(group)
+        } else if !isOpen, known.allSatisfy({ $0.forecast == .takenOver || $0.forecast == nil }),
+            !rows.contains(where: plan.asksFiles)
+        {
+            restored.insert(group)
+        } else {
+            lost.insert(group)
         }
-        guard haveResults || isOpen else { return }
-        // A step that a condition has kept from running is taken to be kept once more.
-        let areRestored = known.allSatisfy {
-            $0.forecast == .takenOver || $0.forecast == .open && $0.past.map { $0.outcome == nil } == true
-        }
-        if areRestored, !isOpen, !rows.contains(where: plan.asksFiles) { restored.append(id) } else { lost.append(id) }
     }
-}
 
-extension ResumeForecast {
-    fileprivate var mayBeTakenOver: Bool { if case .runs = self { false } else { true } }
+    /// Returns the number of the first run whose steps ran in the copy that is there; nil if there is none, or if
+    /// another run than the resumed ones was the last to use it.
+    private func firstRun(ofCopyFor id: String, _ past: PastResults) -> Int? {
+        guard let folder, let runs = TreeCopy(of: id, in: folder).runs, past.runs.contains(runs.user) else {
+            return nil
+        }
+        return past.runs.firstIndex(of: runs.maker) ?? 0
+    }
 }

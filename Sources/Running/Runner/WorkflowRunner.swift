@@ -127,7 +127,7 @@ package final class WorkflowRunner {
                 }))
         if let note = options.note { recorder.record(.warning(code: "resume", message: note)) }
         tellUndoingHooks()
-        tellKeptTrees()
+        tellKeptCopies()
     }
 
     /// Ends the run as two signals do: no step gets a grace, and no hook runs.
@@ -173,7 +173,9 @@ extension WorkflowRunner: RunLoopDelegate {
         endIfIdle()
         knownClaims?.noteEnds()
         // The commands of `vars` belong to the run.
-        guard outcome != nil, waits.isIdle, context.trees.isIdle, let whenDone = whenDone.take() else { return }
+        guard outcome != nil, waits.isIdle, context.treeCopies?.isIdle != false || control.isAborted,
+            let whenDone = whenDone.take()
+        else { return }
         end(whenDone)
     }
 
@@ -186,6 +188,7 @@ extension WorkflowRunner: RunLoopDelegate {
         if let message = context.files.removeFolder() { recorder.record(.warning(code: "temp", message: message)) }
         result.isOutOfProcesses = parts.starts.isOutOfProcesses
         if outcome != .success, result.outcome == .success { result.outcome = .failure }
+        tellLastingCopies()
         // From here on the outcome is final, whatever else arrives.
         if outcome != .success { result.signal = signal }
         recorder.record(state.runHasFinished(at: recorder.elapsed))

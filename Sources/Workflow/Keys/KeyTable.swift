@@ -346,7 +346,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                 """
                 `copy`: the members run in a copy of the tree as it is when the first of them starts, each copy of a \
                 fan-out in its own. It has what git tracks or does not ignore, without git everything. It is removed \
-                when the group has succeeded, else kept for a resume.
+                when the group has succeeded, and otherwise kept for a resume.
                 """)
         case .undoes:
             .init(

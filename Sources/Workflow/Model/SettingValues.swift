@@ -49,7 +49,7 @@ package enum OutputStreams: String, Sendable, Hashable, CaseIterable {
     case separate
 }
 
-/// The place in which the members of a group run, apart from those of others.
+/// The place in which the members of a group run if it is not the tree itself.
 package enum Isolation: String, Sendable, Hashable, CaseIterable {
     case copy
 }

@@ -67,7 +67,7 @@ extension SharedValue {
     /// The use of its value; only `value` has a name that expressions and scripts can write.
     package var purpose: Purpose { command?.purpose ?? .value }
 
-    /// Its name in the log, without that of the group: `vars.NAME`, `require[1]` or `isolate`.
+    /// Its name in the log, without that of the group: `vars.NAME`, `require[1]` or `isolate[copy]`.
     package var words: String { purpose == .value ? "vars.\(name)" : name }
 
     /// The command that makes it; nil for a value from the file.
@@ -93,8 +93,7 @@ package struct SharedValueID: Hashable, Sendable {
 extension SharedValue {
     /// The copy of the tree for the `isolate` at a place.
     static func tree(at range: SourceRange) -> Self {
-        Self(
-            name: WorkflowKey.isolate.spelling, source: .command(Command(body: .milestone, purpose: .tree)),
-            range: range)
+        let name = "\(WorkflowKey.isolate.spelling)[\(Isolation.copy.rawValue)]"
+        return Self(name: name, source: .command(Command(body: .milestone, purpose: .tree)), range: range)
     }
 }

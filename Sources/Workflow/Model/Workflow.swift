@@ -264,7 +264,7 @@ extension Workflow {
     package var hasSharedValues: Bool {
         nodes.indices.contains {
             guard nodes[$0].isGroup, let settings = nodes[$0].settings else { return false }
-            return settings.keys.contains(.isolate) || !settings.sharedValues.isEmpty
+            return settings.isolationRange != nil || !settings.sharedValues.isEmpty
         }
     }
 
@@ -276,7 +276,7 @@ extension Workflow {
     private func tree(inside group: NodeIndex) -> SharedValueID? {
         var next = group
         while next != .root {
-            if nodes[next.row].settings?.keys.contains(.isolate) == true { return .tree(of: next) }
+            if nodes[next.row].settings?.isolationRange != nil { return .tree(of: next) }
             next = nodes[next.row].parent
         }
         return nil

@@ -69,7 +69,7 @@ final class VirtualRun {
     /// The results with which a run that resumes this one begins.
     var results: PastResults {
         var record = PastRecord(outputReads: [])
-        record.beginRun()
+        record.beginRun("earlier")
         for event in events { record.note(event.kind) }
         return PastResults(run: "earlier", origin: "earlier", record)
     }

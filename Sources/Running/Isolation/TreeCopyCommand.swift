@@ -1,0 +1,175 @@
+/// The command that copies the tree for a group with `isolate: copy`. It runs in the folder to copy, and prints the
+/// folder in the copy that stands for it.
+struct TreeCopyCommand {
+    let words: [String]
+
+    /// `excluded` are folders that are left out.
+    init(making copy: TreeCopy, of run: String, without excluded: [String]) {
+        words = ["bash", "--noprofile", "--norc", "-s", "--", copy.path, run] + excluded
+    }
+
+    /// The bytes of its standard input.
+    static let input = Array(script.utf8)
+
+    /// The tree is the git work tree around the folder, unless that is the home folder or tracks nothing in here; else
+    /// the folder itself. The copy of a work tree is a repository of its own: with the index, the refs and the
+    /// configuration as they are, and with the objects of the original, which git never changes.
+    private static let script = #"""
+        set -euo pipefail
+        target=$1 run=$2 here=$(pwd -P)
+        shift 2
+        excluded=()
+        for path; do excluded+=("$(realpath -m -- "$path")"); done
+        unset $(git rev-parse --local-env-vars 2>/dev/null)
+        new=$target.new
+        remove() { [[ ! -e $1 ]] || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
+        trap 'remove "$new"' EXIT
+
+        # Sets `outside` to what of the excluded folders lies in a folder, relative to it.
+        find_outside() {
+            local path
+            outside=()
+            for path in "${excluded[@]}"; do
+                [[ $path != "${1%/}"/* ]] || outside+=("${path#"${1%/}"/}")
+            done
+        }
+
+        is_outside() {
+            local path
+            for path in "${outside[@]}"; do [[ $1/ != "$path"/* ]] || return 0; done
+            return 1
+        }
+
+        # True if a folder of a path in the current folder is a link: git tracked it before it became one.
+        has_link() {
+            local rest=$1 above=
+            while [[ $rest == */* ]]; do
+                above+=${rest%%/*} rest=${rest#*/}
+                [[ ! -L $above ]] || return 0
+                above+=/
+            done
+            return 1
+        }
+
+        copy_repository() {
+            local source=$1 copy=$2 path last= folder= is_linked=
+            local -a found plain=() inner=() outside
+            find_outside "$source"
+            cd -- "$source"
+            mapfile -d '' -t found < <(git ls-files -z --cached --others --exclude-standard)
+            wait "$!"
+            for path in "${found[@]}"; do
+                [[ $path != "$last" ]] || continue
+                last=$path
+                ! is_outside "$path" || continue
+                if [[ $path == */* && ${path%/*} != "$folder" ]]; then
+                    folder=${path%/*} is_linked=
+                    ! has_link "$path" || is_linked=1
+                fi
+                [[ $path != */* || ! $is_linked ]] || continue
+                if [[ -L $path || -f $path ]]; then
+                    plain+=("$path")
+                elif [[ -d $path ]]; then
+                    inner+=("${path%/}")
+                fi
+            done
+            mkdir -p -- "$copy"
+            copy_paths "$copy"
+            copy_git "$copy/.git"
+            for path in "${inner[@]}"; do
+                mkdir -p -- "$copy/$path"
+                [[ ! -e $source/$path/.git ]] || copy_repository "$source/$path" "$copy/$path"
+            done
+        }
+
+        # Copies the paths in `plain`. Others may remove some of them meanwhile.
+        copy_paths() {
+            local path
+            local -a left
+            while ((${#plain[@]})); do
+                ! printf '%s\0' "${plain[@]}" |
+                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- || return 0
+                left=()
+                for path in "${plain[@]}"; do [[ ! -e $path && ! -L $path ]] || left+=("$path"); done
+                ((${#left[@]} < ${#plain[@]})) || return 1
+                plain=("${left[@]}")
+            done
+        }
+
+        copy_git() {
+            local own common
+            own=$(git rev-parse --absolute-git-dir)
+            common=$(realpath -- "$(git rev-parse --git-common-dir)")
+            mkdir -- "$1"
+            if [[ $own == "$common" ]]; then
+                copy_files "$common" "$1" ! -name objects ! -name worktrees ! -name modules ! -name lfs ! -name '*.lock'
+            else
+                # A work tree beside others has a HEAD, an index and a state of its own.
+                copy_files "$common" "$1" '(' -name config -o -name packed-refs -o -name refs -o -name reftable \
+                    -o -name info -o -name hooks -o -name shallow ')'
+                rm -f -- "$1/info/sparse-checkout"
+                copy_files "$own" "$1" ! -name objects ! -name modules ! -name commondir ! -name gitdir ! -name '*.lock'
+            fi
+            mkdir -p -- "$1/objects/info"
+            printf '%s\n' "$common/objects" > "$1/objects/info/alternates"
+            git config --file "$1/config" core.bare false
+            git config --file "$1/config" --unset-all core.worktree || :
+            [[ ! -e $1/config.worktree ]] || git config --file "$1/config.worktree" --unset-all core.worktree || :
+            # The copies of the files have other inodes, and no daemon watches them.
+            git config --file "$1/config" core.checkStat minimal
+            git config --file "$1/config" core.trustctime false
+            git config --file "$1/config" core.fsmonitor false
+            [[ ! -d $common/lfs ]] || git config --file "$1/config" lfs.storage "$common/lfs"
+        }
+
+        # Copies what in a folder find(1) takes by the words given.
+        copy_files() {
+            local source=$1 copy=$2
+            shift 2
+            find "$source" -mindepth 1 -maxdepth 1 "$@" ! -type s -exec cp -a --reflink=auto -t "$copy" -- {} +
+        }
+
+        copy_folder() {
+            local path
+            local -a outside plain but=()
+            find_outside "$1"
+            cd -- "$1"
+            for path in "${outside[@]}"; do but+=(-path "./$path" -prune -o); done
+            mapfile -d '' -t plain < <(
+                find . -mindepth 1 "${but[@]}" \( ! -type d ! -type s -o -type d -empty \) -print0)
+            wait "$!"
+            copy_paths "$2"
+        }
+
+        top=$here
+        while [[ ! -e ${top%/}/.git && $top != / ]]; do top=$(dirname -- "$top"); done
+        if ! command -v git >/dev/null; then
+            if [[ -e ${top%/}/.git ]]; then
+                echo "$top is a git work tree, and git is not installed: it lists the files to copy" >&2
+                exit 1
+            fi
+            top=
+        elif ! top=$(LC_ALL=C git rev-parse --show-toplevel 2>&1); then
+            case $top in
+            *'not a git repository'* | *'must be run in a work tree'*) top= ;;
+            *) printf '%s\n' "$top" >&2 && exit 1 ;;
+            esac
+        elif [[ ! $top -ef $here ]] && { [[ $top -ef ${HOME:-/} ]] ||
+            ! git ls-files --error-unmatch -- . >/dev/null 2>&1; }; then
+            top=
+        fi
+        folder=
+        [[ ! $top ]] || folder=${here#"${top%/}"}
+
+        remove "$target"
+        remove "$target.old"
+        remove "$new"
+        mkdir -p -- "$new/tree"
+        if [[ $top ]]; then copy_repository "$top" "$new/tree"; else copy_folder "$here" "$new/tree"; fi
+        mkdir -p -- "$new/tree$folder"
+        printf '%s' "$folder" > "$new/folder"
+        printf '%s\n' "$run" "$run" > "$new/runs"
+        mv -T -- "$new" "$target"
+        printf '%s' "$target/tree$folder"
+        """#
+}
