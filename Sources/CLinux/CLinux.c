@@ -107,6 +107,8 @@ static void close_open_descriptors(void) {
 }
 
 // Runs in the child, on its own stack in the parent's memory, until it has become the program.
+static const int jobserver_number = 9;
+
 __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_program(void *argument) {
     struct clinux_child *child = argument;
     static const uint64_t no_signals = 0;
@@ -134,7 +136,16 @@ __attribute__((disable_sanitizer_instrumentation, noreturn)) static int become_p
     if ((result = call(SYS_dup3, child->standard_input, STDIN_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_output, STDOUT_FILENO, 0, 0)) < 0) goto failed;
     if ((result = call(SYS_dup3, child->standard_error, STDERR_FILENO, 0, 0)) < 0) goto failed;
-    if (!closes_all_on_exec && call(SYS_close_range, STDERR_FILENO + 1, ~0U, 0, 0) != 0) close_open_descriptors();
+    const int after = STDERR_FILENO + 1;
+    if (child->jobserver != 0) {
+        if ((result = call(SYS_dup3, child->jobserver, jobserver_number, 0, 0)) < 0) goto failed;
+        if (!closes_all_on_exec) {
+            call(SYS_close_range, after, jobserver_number - 1, 0, 0);
+            call(SYS_close_range, jobserver_number + 1, ~0U, 0, 0);
+        }
+    } else if (!closes_all_on_exec && call(SYS_close_range, after, ~0U, 0, 0) != 0) {
+        close_open_descriptors();
+    }
     // Lowering the limit closes nothing.
     if (child->descriptors[1] != 0) call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)child->descriptors, 0);
     child->failed_call = CLINUX_FAILED_CHDIR;

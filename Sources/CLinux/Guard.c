@@ -2,6 +2,7 @@
 #include "Guard.h"
 #include "Cgroup.h"
 #include "Folder.h"
+#include "Jobserver.h"
 #include "Privacy.h"
 
 #include <dirent.h>
@@ -37,7 +38,7 @@ static struct estate {
     struct termios modes;
     // The absolute path of the folder to remove; empty if there is none.
     char temporary_folder[PATH_MAX];
-    // The memory for `clinux_cgroup_share`, of `clinux_cgroup_size` bytes.
+    // The memory for `clinux_cgroup_share`, of `clinux_cgroup_size` bytes, then that for `clinux_share_tokens`.
     char cgroup[] __attribute__((aligned(16)));
 } *estate;
 // True if the process had children before it became a guard, as after `sh -c 'job & exec flowrun'`.
@@ -373,6 +374,7 @@ static void hear_of_children(void) {
         case CLD_KILLED:
         case CLD_DUMPED:
             end_leaves();
+            clinux_return_tokens();
             take_terminal_back();
             remove_temporary_folder();
             end_sentinel();
@@ -447,11 +449,15 @@ int clinux_enter_guard(void) {
     sigpending(&pending);
     const struct timespec at_once = {0};
     while (!sigisemptyset(&pending) && sigtimedwait(&pending, NULL, &at_once) > 0) {}
-    const size_t size = sizeof *estate + clinux_cgroup_size();
+    const size_t tokens_at = (clinux_cgroup_size() + 15) & ~(size_t)15;
+    const size_t size = sizeof *estate + tokens_at + clinux_tokens_size();
     estate = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (estate == MAP_FAILED) estate = NULL;
     const uint64_t name = guard.mark != 0 ? (guard.mark >> CLINUX_MARK_RUN) & UINT32_MAX : (uint64_t)getpid();
-    if (estate != NULL) clinux_cgroup_share((struct clinux_cgroup *)estate->cgroup, name);
+    if (estate != NULL) {
+        clinux_cgroup_share((struct clinux_cgroup *)estate->cgroup, name);
+        clinux_share_tokens(estate->cgroup + tokens_at);
+    }
     guard.pid = getpid();
     runner = fork();
     if (runner > 0) keep_guard(&all);
@@ -469,6 +475,7 @@ int clinux_enter_guard(void) {
         guard.pid = 0;
         // Without a guard there are no leaves: nothing would remove them.
         clinux_cgroup_share(NULL, 0);
+        clinux_share_tokens(NULL);
         if (estate != NULL) munmap(estate, size);
         estate = NULL;
     }

@@ -2,6 +2,7 @@
 #include "Cgroup.h"
 #include "Folder.h"
 #include "Guard.h"
+#include "Jobserver.h"
 #include "Start.h"
 
 #include <dirent.h>
@@ -139,15 +140,18 @@ static void take_name(void) {
     strncpy(start, name, (size_t)(end - start));
 }
 
-// Makes the two descriptors 0 and 1, and closes all others: no pipe, terminal or file of the caller stays open.
+// Makes the two descriptors 0 and 1, that of a jobserver 2, and closes all others: no pipe, terminal or file of the
+// caller stays open.
 static void keep_descriptors(int first, int second) {
-    // Both move above 0 and 1 first.
-    first = fcntl(first, F_DUPFD, 2);
-    second = fcntl(second, F_DUPFD, 2);
+    // Both move above 0 to 2 first.
+    first = fcntl(first, F_DUPFD, 3);
+    second = fcntl(second, F_DUPFD, 3);
     dup2(first, 0);
     dup2(second, 1);
-    if (syscall(SYS_close_range, 2, ~0U, 0) == 0) return;
-    for (int number = 2; number < 1024; number++) close(number);
+    close(2);
+    clinux_move_jobserver(2);
+    if (syscall(SYS_close_range, 3, ~0U, 0) == 0) return;
+    for (int number = 3; number < 1024; number++) close(number);
 }
 
 _Noreturn void clinux_be_sentinel(const struct clinux_guard *guard, pid_t runner, const char *folder, pid_t *standing) {
@@ -176,6 +180,7 @@ _Noreturn void clinux_be_sentinel(const struct clinux_guard *guard, pid_t runner
         if (ends[0].fd >= 0) syscall(SYS_pidfd_send_signal, 0, SIGCONT, NULL, 0);
     }
     clinux_end_marked(guard->mark, spared, 10);
+    clinux_return_tokens();
     if (folder[0] != 0) clinux_remove_own_folder(folder);
     _exit(0);
 }

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "Start.h"
 #include "Guard.h"
+#include "Jobserver.h"
 
 #include <fcntl.h>
 #include <stddef.h>
@@ -67,7 +68,9 @@ __attribute__((constructor(101))) static void begin(int count, char **words) {
     arguments.words = words;
     // Memory that has been touched before the fork is copied page by page when either process writes, so that a guard
     // made here costs half of one made in main. The lowest descriptors are for the standard streams.
-    if (clinux_seems_to_run(count, words) && has_standard_streams()) clinux_enter_guard();
+    if (!clinux_seems_to_run(count, words) || !has_standard_streams()) return;
+    clinux_find_jobserver();
+    clinux_enter_guard();
 }
 
 // MARK: The Swift runtime

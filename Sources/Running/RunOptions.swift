@@ -12,6 +12,8 @@ package struct RunOptions: Sendable {
     package var durationSources: [String] = []
     /// Overrides everything the file says; of several entries a later one wins.
     package var environment: [(name: String, value: String)] = []
+    /// Variables that steps inherit with another value than flowrun has.
+    package var replacedVariables: [(name: String, value: String)] = []
     package var parameters = ParameterValues.none
     /// The words after `--` on the command line, for the steps that the plan gives them to.
     package var arguments: [String] = []

@@ -19,4 +19,20 @@ struct `The flags that make hands on` {
     func `say nothing of the kind`(text: String) {
         #expect(MakeFlags(text).idleOption == nil)
     }
+
+    @Test(arguments: [
+        ("", ""), ("ks", "ks"), (" -j4 --jobserver-auth=3,4", ""), ("kn -j4 --jobserver-auth=fifo:/tmp/GmFIFO1", "kn"),
+        (" -j --jobserver-fds=3,4 -Otarget -- CFLAGS=-j4\\ -k", " -Otarget -- CFLAGS=-j4\\ -k"),
+        ("s --jobs=4 --no-print-directory", "s --no-print-directory"),
+        (" -j2 --jobserver-auth=-2,-2 --sync-mutex=fnm:/tmp/x", " --sync-mutex=fnm:/tmp/x"),
+    ])
+    func `are handed on without the number of jobs and the jobserver`(text: String, handedOn: String) {
+        #expect(MakeFlags(text).withoutJobs == handedOn)
+    }
+
+    @Test(arguments: [
+        ("", nil), (" -j4 --jobserver-auth=3,4", 4), ("k -j --x", nil), (" --jobs=7", 7), (" -- X=-j4", nil),
+        (" -j2 -j8", 8),
+    ])
+    func `say how many jobs there are`(text: String, jobs: Int?) { #expect(MakeFlags(text).jobs == jobs) }
 }

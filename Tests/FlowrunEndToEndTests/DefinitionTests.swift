@@ -58,6 +58,7 @@ struct DefinitionTests {
         case .shell: ("bash", "sh")
         case .folder: (".", "d")
         case .streams: ("together", "separate")
+        case .jobserver: ("false", "true")
         case .log: ("live", "grouped")
         case .stepOutputs: ("{ o: { from: stdout } }", "{ p: { from: stdout } }")
         case .duration: ("10m", "20m")

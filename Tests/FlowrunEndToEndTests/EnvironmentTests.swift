@@ -156,4 +156,16 @@ struct EnvironmentTests {
         result.expect(exit: 1)
         result.expect(stdout: "`bad.env`", "line 2")
     }
+
+    @Test func `a step has no part in the jobs of the make around it`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps: { a: { run: "echo [$MAKEFLAGS] [$MFLAGS]" } }
+            """)
+        let flags = " -j4 --jobserver-auth=3,4"
+        let result = try await test.runLogged(environment: ["MAKEFLAGS": "k\(flags) -- A=b", "MFLAGS": "-k\(flags)"])
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "a") == "[k -- A=b] [-k]\n")
+    }
 }

@@ -167,9 +167,9 @@ struct FindingTests {
     }
 
     @Test func `what is not built yet is refused, never ignored`() async throws {
-        let test = try FlowrunTest("version: 1\nsteps:\n  a: { run: 'true', jobserver: true }\n")
+        let test = try FlowrunTest("version: 1\nsteps:\n  a: { run: 'true', sources: [x] }\n")
         let result = try await test.run("check", "workflow.yml")
         result.expect(exit: 2)
-        result.expect(stdout: "workflow.yml:3:21: error[FR0208]: ", "`jobserver`", "not supported yet")
+        result.expect(stdout: "workflow.yml:3:21: error[FR0208]: ", "`sources`", "not supported yet")
     }
 }

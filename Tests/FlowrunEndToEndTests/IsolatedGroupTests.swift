@@ -158,6 +158,7 @@ struct IsolatedGroupTests {
         #expect(try last.log().output(of: "g.two") == "one\n")
         #expect(try last.log().decisions == ["before": "restored", "g.one": "restored", "g.two": "outcome"])
         #expect(try trees(in: test) == [])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: test.path(".flowrun/trees")) == [])
         let over = try await test.runLogged("--resume")
         #expect(try Set(over.log().decisions.values) == ["restored"])
     }

@@ -54,7 +54,8 @@ struct `A step is refused` {
         ("run: x\n1️⃣order: sequence", "FR0201 `order` is not a key of a step"),
         ("run: x\n1️⃣defaults: {}", "FR0201 `defaults` is not a key of a step"),
         ("run: x\n1️⃣colour: red", "FR0201 unknown key `colour` in a step"),
-        ("run: x\n1️⃣jobserver: \"${{ x }}\"", "FR0208 `jobserver` is not supported yet"),
+        ("run: x\n1️⃣sources: \"${{ x }}\"", "FR0208 `sources` is not supported yet"),
+        ("run: x\njobserver: 1️⃣pipe", "FR0205 `jobserver` takes `true`, `false` or `fifo`, found the text `pipe`"),
         (
             "run: x\ninteractive: true\n1️⃣stdin: x",
             "FR0209 an interactive step reads the terminal, so `stdin` has no effect"

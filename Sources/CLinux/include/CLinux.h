@@ -16,6 +16,7 @@
 #include "Cgroup.h"
 #include "Folder.h"
 #include "Guard.h"
+#include "Jobserver.h"
 #include "Privacy.h"
 #include "Start.h"
 
@@ -34,6 +35,7 @@ struct clinux_child {
     uint64_t descriptors[2];       // limit on descriptors, soft and hard; 0: the caller's
     int leaf;                      // the folder of a cgroup for it; 0: the caller's. 0 afterwards where that is refused
     int ends_with_parent;          // KILL once the calling thread has ended
+    int jobserver;                 // becomes descriptor 9; above that; 0: none
     int terminal;                  // the caller's controlling terminal, which the child gets for itself; 0: none
 
     // Written by the child; to be read once it is reaped.
@@ -44,7 +46,7 @@ struct clinux_child {
 enum { CLINUX_FAILED_SETUP, CLINUX_FAILED_CHDIR, CLINUX_FAILED_EXEC };
 
 /// Starts a process as the leader of a new session or, with a terminal, of a new process group, which becomes the
-/// terminal's foreground group: no descriptor above 2, empty signal mask. Returns its number, or a negative error
+/// terminal's foreground group: no descriptor above 2 but 9, empty signal mask. Returns its number, or a negative error
 /// number. The process is a child to be reaped by `clinux_reap`; `*pidfd` is close-on-exec and belongs to the caller.
 /// `child` and `stack` belong to the new process until it is reaped. From one thread only.
 pid_t clinux_spawn(struct clinux_child *child, void *stack, int *pidfd);

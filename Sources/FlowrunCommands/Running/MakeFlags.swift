@@ -1,9 +1,15 @@
+internal import Basics
+internal import Processes
+
 /// The options of make(1), as it hands them in `MAKEFLAGS` to what a recipe calls: single letters without a hyphen in
 /// the first word, other options behind it, and after `--` variables ("Options/Recursion" of its manual).
 struct MakeFlags {
-    private let words: [Substring]
+    private let text: String
 
-    init(_ text: String) { words = Array(text.split(separator: " ").prefix { $0 != "--" }) }
+    init(_ text: String) { self.text = text }
+
+    /// The words before the variables.
+    private var words: [Substring] { Array(text.split(separator: " ").prefix { $0 != "--" }) }
 
     /// The options by which make runs no recipe: it shows, asks or touches.
     private static let idleOptions: [(letter: Character, names: [Substring])] = [
@@ -21,5 +27,72 @@ struct MakeFlags {
                     && word.prefix { !Self.lettersWithArgument.contains($0) }.contains(option.letter)
             }
         }.map { "-\($0.letter)" }
+    }
+
+    /// The same for a process that has no part in the jobs of this make: without the number of jobs and the jobserver,
+    /// so that a make below is serial and does not look for descriptors that it does not have.
+    var withoutJobs: String {
+        var isOption = true
+        let words = text.split(separator: " ", omittingEmptySubsequences: false).filter { word in
+            if word == "--" { isOption = false }
+            return !isOption || !Self.isAboutJobs(word)
+        }
+        return words.joined(separator: " ")
+    }
+
+    /// The number of jobs; nil if it is not limited, or not said.
+    var jobs: Int? {
+        words.lazy.compactMap { word -> Int? in
+            let number = word.hasPrefix("--jobs=") ? word.dropFirst(7) : word.hasPrefix("-j") ? word.dropFirst(2) : ""
+            return Int(number)
+        }.last { $0 >= 1 }
+    }
+
+    private static func isAboutJobs(_ word: Substring) -> Bool {
+        word.hasPrefix("-j") || ["--jobs", "--jobserver-auth", "--jobserver-fds"].contains(word.prefix { $0 != "=" })
+    }
+}
+
+/// The part that a run takes in the jobs of the make around it.
+package enum JobserverUse: Sendable, Hashable {
+    /// There is none.
+    case none
+    /// One step of its own, and one more for each token, at most that many.
+    case tokens(most: Int)
+    /// The caller has said how many steps run at once.
+    case overridden(jobs: Int)
+    /// flowrun has not got the jobserver.
+    case closed
+
+    init(ofJobs jobs: Int?) {
+        self =
+            switch (Jobserver.presence, jobs) {
+            case (.none, _), (.closed, .some): .none
+            case (.open, let jobs?): .overridden(jobs: jobs)
+            case (.open, nil):
+                .tokens(most: environmentVariable("MAKEFLAGS").flatMap { MakeFlags($0).jobs } ?? Machine.usableCores)
+            case (.closed, nil): .closed
+            }
+    }
+
+    /// The most steps at once; nil if the jobserver does not say.
+    var jobs: Int? {
+        switch self {
+        case .none, .overridden: nil
+        case .tokens(let most): most
+        case .closed: 1
+        }
+    }
+
+    var tokens: (any TokenPool)? { if case .tokens = self { Jobserver() } else { nil } }
+
+    /// A word to the user before the run; nil if all is as it is meant.
+    var warning: String? {
+        switch self {
+        case .none, .tokens: nil
+        case .overridden(let jobs): "-j \(jobs) counts, and the jobserver of make does not"
+        case .closed:
+            "make gives flowrun no part of its jobs, so one step runs at a time: write `+` before the command there"
+        }
     }
 }

@@ -79,6 +79,7 @@ package struct Run {
                 "only \(descriptors) descriptors are allowed (ulimit -n); a run needs \(DescriptorLimit.least)")
             return (.unable, nil)
         }
+        if let warning = request.jobserver.warning { standardError.say(warning) }
         var files: RunFiles?
         let journal: JournalWriter?
         let logs: RunLogs
@@ -105,7 +106,9 @@ package struct Run {
         logs.show(prompt)
         var reporters: [any Reporter] = [view] + logs.reporters
         if let journal { reporters.insert(journal, at: 0) }
-        let runner = WorkflowRunner(plan, options: options, reporters: reporters, prompt: prompt) { logs.mayTakeOutput }
+        let runner = WorkflowRunner(
+            plan, options: options, reporters: reporters, prompt: prompt, tokens: request.jobserver.tokens
+        ) { logs.mayTakeOutput }
         logs.follow(runner)
         runner.terminalHost = StepTerminal(logs) { standStill(by: $0, runner, logs, files) }
         runner.tellTemporaryFolder { path in
@@ -319,6 +322,11 @@ package struct Run {
         options.secrets = values.secrets
         options.folder = folder(of: request.file)
         options.run = RunID.make()
+        if environmentVariable("MAKEFLAGS") != nil {
+            options.replacedVariables = ["MAKEFLAGS", "MFLAGS"].compactMap { name in
+                environmentVariable(name).map { (name: name, value: MakeFlags($0).withoutJobs) }
+            }
+        }
         options.forcesColors = request.log == .text && request.colorsOutput
         options.temporaryFolder = Self.absolute(environmentVariable("TMPDIR") ?? "/tmp")
         return options

@@ -15,6 +15,8 @@ package struct RunRequest: Sendable {
     var options = RunOptions()
     /// In the order of the command line.
     var parameters: [Assignment] = []
+    /// The part of the jobs of a make around it that the run takes.
+    package var jobserver = JobserverUse.none
     package var log = LogForm.text
     package var logFile: String?
     package var output: OutputMode?
@@ -72,7 +74,10 @@ package struct RunRequest: Sendable {
 extension RunRequest {
     /// Reads the command line of `run`; throws on values that make no sense.
     init(_ arguments: Arguments) throws(CommandError) {
-        self.init(try WorkflowChoice(arguments), jobs: try arguments.jobs() ?? Self.usualJobs)
+        let jobs = try arguments.jobs()
+        let jobserver = JobserverUse(ofJobs: jobs)
+        self.init(try WorkflowChoice(arguments), jobs: jobs ?? jobserver.jobs ?? Self.usualJobs)
+        self.jobserver = jobserver
         options.environment = try arguments.values(.env).map { text throws(CommandError) in
             guard let given = Assignment(text), VariableName.isValid(given.name) else {
                 throw .usage("--env \(text): expected NAME=VALUE, such as --env LEVEL=3")

@@ -160,10 +160,16 @@ package final class Poller {
                 let (count, readyOutsiders) = wait(for: events)
                 turn += 1
                 turnTime = nil
-                if timers.areAsked { timers.fire() }
                 defer { if !deferred.isEmpty { beginDeferredWatches() } }
-                for event in events.prefix(count) { isReady(event.data.fd) }
+                var hasRung = false
+                for event in events.prefix(count) {
+                    if event.data.fd == timers.descriptor { hasRung = true } else { isReady(event.data.fd) }
+                }
                 for descriptor in readyOutsiders { isReady(descriptor) }
+                // After everything that has already happened: a process that has ended in time is not too late because
+                // this one is.
+                if timers.areAsked { timers.fire() }
+                if hasRung, let descriptor = timers.descriptor { isReady(descriptor) }
             }
         }
     }

@@ -9,7 +9,7 @@ package struct ProcessCommand {
     /// The argument vector, the program's own name first.
     package let arguments: [String]
     /// Shared by many commands.
-    package let environment: EnvironmentBlock
+    package var environment: EnvironmentBlock
     /// Variables of this command alone. `environment` must not have them, which is not checked.
     package let additions: [(name: String, value: String)]
     /// Absolute; nil means flowrun's own.
@@ -19,6 +19,8 @@ package struct ProcessCommand {
     /// Separates standard output from standard error. One pipe for both costs less and keeps their order.
     package let separatesStreams: Bool
     package var attributes = ProcessAttributes()
+    /// The jobserver that it takes part in; nil for none.
+    package var jobserver: JobserverFIFO?
     /// The terminal for its three descriptors, in flowrun's session; nil for pipes, in a session of its own.
     package var terminal: ControllingTerminal?
 

@@ -44,6 +44,7 @@ final class SpawnSlot {
         child.pointee.defaulted = Signals.defaulted
         child.pointee.mark = mark?.rawValue ?? 0
         child.pointee.leaf = leaf?.folder ?? 0
+        child.pointee.jobserver = command.jobserver?.inherited ?? 0
         child.pointee.terminal = command.terminal?.descriptor ?? 0
         if let given = DescriptorLimit.given {
             child.pointee.descriptors = (UInt64(given.rlim_cur), UInt64(given.rlim_max))

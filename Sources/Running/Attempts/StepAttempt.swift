@@ -200,7 +200,6 @@ extension StepAttempt: Starter {
         }
         return tryLaunch()
     }
-
     func startIsRefused() { handle(.refused) }
     func startHasFailed(_ error: SpawnError) {
         fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
@@ -303,6 +302,7 @@ extension StepAttempt: Starter {
         self.process = process
         command = launch.command
         files.notes = launch.notes
+        parts.starts.slots?.begins(launch.command)
         firstStart = firstStart ?? parts.loop.clock.now
         record(launch.event(for: row, attempt: number, pid: process.pid, in: parts.context))
         handle(.started)
@@ -312,7 +312,6 @@ extension StepAttempt: Starter {
 // Records and keeps what its process does.
 extension StepAttempt: ProcessObserver {
     var mayTakeOutput: Bool { parts.recorder.mayTakeOutput() }
-
     func process(wrote bytes: UnsafeRawBufferPointer, to stream: OutputStream) {
         // It may write without end.
         if !output.append(bytes, to: stream, write) { stop() }
@@ -354,6 +353,7 @@ extension StepAttempt: ProcessObserver {
     }
 
     func process(ended ending: ProcessEnding) {
+        parts.starts.slots?.hasEnded(command)
         defer { parts.starts.processHasEnded() }
         output.finish(write)
         if case .notStarted(let error) = ending.status, let command { return fail(StepError(error, of: command)) }

@@ -85,7 +85,9 @@ final class CommandBuilder {
             (name: "FLOWRUN_ROUND", value: String(attempt.round ?? 0)),
             (name: "FLOWRUN_IDEMPOTENCY_KEY", value: idempotencyKey(of: row, attempt)),
         ]
-        additions += context.additions(of: row).filter { surroundings.environment[$0.name] == nil }
+        if context.treeCopies != nil {
+            additions += context.additions(of: row).filter { surroundings.environment[$0.name] == nil }
+        }
         if let outputFile = attempt.outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         if options.forcesColors, !attempt.isRead, Self.leavesColorsOpen(surroundings.environment) {
             additions += [(name: "FORCE_COLOR", value: "1"), (name: "CLICOLOR_FORCE", value: "1")]
@@ -98,7 +100,10 @@ final class CommandBuilder {
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
             workingDirectory: workingDirectory, standardInput: try input.map(MemoryFile.init(holding:)),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
-        if let attributes = plan.settings(of: row)?.attributes { command.attributes = attributes }
+        if let settings = plan.settings(of: row) {
+            command.attributes = settings.attributes
+            if let form = settings.jobserver { join(form, by: &command) }
+        }
         // A folder or path that the file itself names may be missing; a step that cannot start is not to be shown as
         // started. One that is only looked at to be restored need not have them.
         if known == nil, !context.lacksCopy(row) {
@@ -148,6 +153,17 @@ final class CommandBuilder {
             of: row, try context.words(of: row), in: try context.stepSurroundings(of: row),
             input: try standardInput(of: row))
     }
+
+    /// Lets a command take part in the jobs of the run; where there is only one at a time, it is left as it is.
+    private func join(_ form: JobserverForm, by command: inout ProcessCommand) {
+        guard let jobserver = context.jobserver else { return }
+        let flags = jobserver.makeFlags(
+            addedTo: command.environment[Self.makeFlags] ?? "", jobs: options.jobs, isByPath: form == .path)
+        command.jobserver = jobserver
+        command.environment = EnvironmentBlock(command.environment, changes: [(name: Self.makeFlags, value: flags)])
+    }
+
+    private static let makeFlags = "MAKEFLAGS"
 
     func standardInput(of row: PlanIndex) throws(StepError) -> [UInt8]? {
         guard let template = plan.settings(of: row)?.standardInput else { return nil }

@@ -384,6 +384,7 @@ final class BaseEnvironments {
             }
             block.set("FLOWRUN_INVOCATION_DIR", options.caller ?? "")
             if let folder = scratchFolder() { block.set("FLOWRUN_TEMP", folder) } else { block.remove("FLOWRUN_TEMP") }
+            for variable in options.replacedVariables { block.set(variable.name, variable.value) }
             options.secrets.sources.forEach(block.remove)
         }
     }

@@ -28,6 +28,8 @@ final class RunContext {
     let pending: PendingValues
     let files: StepFiles
     let environments: BaseEnvironments
+    /// The jobserver for the steps that take part in one; nil if there is none.
+    var jobserver: JobserverFIFO?
     /// nil if no group runs in a copy of the tree.
     let treeCopies: TreeCopyStore?
     /// The values that only a run makes, while its commands are only shown; nil in a run.

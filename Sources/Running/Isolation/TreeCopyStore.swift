@@ -89,6 +89,9 @@ final class TreeCopyStore {
         do throws(Platform.NoThreadError) { try Platform.startThread(work) } catch { work() }
     }
 
+    /// Removes the folder of the copies if none is left in it. Called once nothing of the run runs any more.
+    func removeEmptyFolder() { if let folder { rmdir(folder) } }
+
     private nonisolated static func remove(_ path: String) -> SystemError? {
         do throws(SystemError) { try FolderRemoval.remove(path) } catch { return error }
         return nil

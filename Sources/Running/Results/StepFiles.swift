@@ -9,7 +9,9 @@ internal import RunLog
 final class StepFiles {
     private let parent: String?
     /// Called with the folder's path before it is made, and with nil once it is gone.
-    var tell: (String?) -> Void = { _ in }
+    var tell: (String?) -> Void = { _ in } {
+        didSet { if let folder { tell(folder) } }
+    }
     private var folder: String?
     private var scratch: Result<String, StepError>?
     private var next = 0

@@ -152,6 +152,7 @@ extension WorkflowRunner {
     /// Tells, at the end, which copies are left.
     func tellLastingCopies() {
         guard let copies = context.treeCopies else { return }
+        copies.removeEmptyFolder()
         for group in plan.rows where plan.isIsolated(group) && context.hasCopy(group) {
             let id = plan.nodes[group].id
             guard let copy = copies.lasting(id), copy.runs != nil else { continue }

@@ -15,6 +15,7 @@ package final class WorkflowRunner {
     let parts: RunParts
     let waits: ValueWaits
     let locks: RunLocks
+    private var slots: TokenSlots? { parts.starts.slots }
     /// The last attempt of each step that has begun and not ended.
     var attempts: [PlanIndex: StepAttempt] = [:]
     var result = RunResult(outcome: .success)
@@ -28,16 +29,19 @@ package final class WorkflowRunner {
     /// True if the run was requested to end before it began; then no process is started.
     private var isEndedEarly = false
 
-    /// `mayTakeOutput` is asked before steps' output is read; while it returns false, the steps wait.
+    /// With `tokens`, the run has one slot, and one more for each token; `jobs` is the most. `mayTakeOutput` is asked
+    /// before steps' output is read; while it returns false, the steps wait.
     package init(
         _ plan: Plan, options: RunOptions, reporters: [any Reporter], spawner: any Spawner = ProcessSpawner.shared,
         clock: any RunClock = MachineClock(), fileReader: any FileReader = FileThread(),
-        prompt: (any Prompt)? = nil,
+        prompt: (any Prompt)? = nil, tokens: (any TokenPool)? = nil,
         mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }
     ) {
         var locks = RunLocks()
         let graph = OperationGraph(plan, options: options, locks: &locks)
-        var scheduler = OperationScheduler(graph, width: options.jobs, seed: .random(in: .min ... .max))
+        let sharesJobs = tokens != nil || Self.hasParticipants(plan, options)
+        var scheduler = OperationScheduler(
+            graph, width: sharesJobs ? 1 : options.jobs, seed: .random(in: .min ... .max))
         scheduler.tellsLocks = options.tellsLocks
         self.locks = locks
         parts = RunParts(
@@ -45,6 +49,23 @@ package final class WorkflowRunner {
             recorder: EventRecorder(reporters, clock: clock, mayTakeOutput: mayTakeOutput), spawner: spawner,
             terminal: TerminalTurns(prompt: prompt))
         waits = ValueWaits(parts)
+        guard sharesJobs else { return }
+        let fifo = Self.hasParticipants(plan, options) ? Self.makeFIFO(for: parts) : nil
+        guard let pool = tokens ?? fifo.map({ OwnJobserver($0, jobs: options.jobs) }) else { return }
+        if let fifo { pool.share(through: fifo) }
+        parts.context.jobserver = fifo
+        parts.starts.slots = TokenSlots(pool, for: parts.loop, limit: options.jobs)
+    }
+
+    /// True if steps take part in the jobs of the run, and there is more than one at a time.
+    private static func hasParticipants(_ plan: Plan, _ options: RunOptions) -> Bool {
+        options.jobs > 1 && options.temporaryFolder != nil && plan.workflow.hasJobserverSteps
+    }
+
+    /// Returns nil if the machine has none, so that the run has one slot.
+    private static func makeFIFO(for parts: RunParts) -> JobserverFIFO? {
+        guard let folder = try? parts.context.files.runFolder() else { return nil }
+        return try? JobserverFIFO(at: "\(folder)/jobs")
     }
 
     var context: RunContext { parts.context }
@@ -170,6 +191,7 @@ extension WorkflowRunner: RunLoopDelegate {
     func eventsAreHandled() {
         isEndedEarly = false
         context.pending.files.beginNext()
+        slots?.balance()
         endIfIdle()
         knownClaims?.noteEnds()
         // The commands of `vars` belong to the run.
@@ -182,6 +204,7 @@ extension WorkflowRunner: RunLoopDelegate {
     private func end(_ whenDone: (RunResult) -> Void) {
         let outcome = loop.outcome(of: .root) ?? .cancelled
         loop.end()
+        slots?.end()
         parts.terminal.withdrawQuestions()
         // That may take a while.
         recorder.writeAhead?()

@@ -205,6 +205,13 @@ extension OperationScheduler {
         errands.waiting.removeFirst(count)
     }
 
+    /// True if something that could start lacks a slot of the width; or a lock, which is known once it has its turn.
+    package var lacksSlot: Bool {
+        !clocks.isSuspended && running >= width && (!ready.isEmpty || !errands.waiting.isEmpty)
+    }
+
+    package var hasFreeSlot: Bool { running < width }
+
     /// Gives a slot to an errand, even beyond the width if it goes on after the operation whose slot it used.
     mutating func occupy(_ errand: Errand) {
         let isNew = errands.started.insert(errand).inserted

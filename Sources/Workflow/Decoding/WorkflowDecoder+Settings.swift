@@ -79,6 +79,7 @@ extension WorkflowDecoder {
         case .wholeNumber: wholeNumber(entry, in: key.definition.range)
         case .failFast: failFast(entry)
         case .order: sequenceRange(entry)
+        case .jobserver: jobserver(entry)
         case .isolation: word(entry, as: Isolation.self).map { _ in entry.key.range.through(entry.value.range) }
         case .undoes: undoneSteps(entry)
         // Together, as the fan-out.
@@ -154,6 +155,11 @@ extension WorkflowDecoder {
     private mutating func failFast(_ entry: MappingReader.Entry) -> FailFastWord? {
         if entry.value.isText("drain") { return .drain }
         return bool(entry, expected: "`true`, `false` or `drain`").map { $0 ? .cancel : .off }
+    }
+
+    private mutating func jobserver(_ entry: MappingReader.Entry) -> JobserverForm? {
+        if entry.value.isText("fifo") { return .path }
+        return bool(entry, expected: "`true`, `false` or `fifo`") == true ? .descriptor : nil
     }
 
     private mutating func sequenceRange(_ entry: MappingReader.Entry) -> SourceRange? {

@@ -113,7 +113,8 @@ package enum KeyType: String, CaseIterable, Sendable {
     case version, text, aliases, stepIDs, flag, needs, condition, requirements, question, bodyName, arguments, params
     case vars, secrets, secretUses, run, environment, envPolicy, dotenv, defaults, shell, folder, scalar, streams, log
     case groupOutputs, stepOutputs, size, duration, grace, signal, retry, pools, poolRequests, mutexes, platforms
-    case matrix, items, variable, label, wholeNumber, failFast, order, isolation, undoes, templates, steps, hook
+    case matrix, items, variable, label, wholeNumber, failFast, order, isolation, jobserver, undoes, templates, steps
+    case hook
     // Only of the words below a key.
     case attempts, factor, share, retryReasons, parameterType, scalars, path, outputType
     case outputSource, literal

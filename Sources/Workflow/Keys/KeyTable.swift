@@ -327,10 +327,7 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
         case .failFast:
             .init(
                 "fail-fast", in: [.top, .member, .template], .failFast, standard: "false", ofWhole: true,
-                """
-                The effect of a failed member on the others. Default: that of the nearest enclosing group, false at \
-                the top.
-                """,
+                "The effect of a failed member on the others. Default: that of the nearest enclosing group, or false.",
                 atTop: "The effect of a failure on the rest of the run. Default false.",
                 ofStep: "The effect of a failed copy on the others. Only with `matrix` or `for-each`.")
         case .order:
@@ -387,7 +384,13 @@ package enum WorkflowKey: UInt8, CaseIterable, Sendable {
                     Steps by id that run when everything else has ended, whatever happened, also after an interrupt \
                     or a timeout.
                     """)
-        case .jobserver: .notSupportedYet("jobserver")
+        case .jobserver:
+            .init(
+                "jobserver", in: .step, .jobserver,
+                """
+                `true`: the makes in the step take part in the jobs of the run. `fifo`: so do programs that know a \
+                jobserver only by the path of a FIFO, such as ninja.
+                """)
         case .sources: .notSupportedYet("sources")
         case .generates: .notSupportedYet("generates")
         case .services: .notSupportedYet("services")

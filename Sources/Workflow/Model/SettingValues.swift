@@ -54,6 +54,13 @@ package enum Isolation: String, Sendable, Hashable, CaseIterable {
     case copy
 }
 
+/// The way in which the programs of a step find the jobserver of the run.
+package enum JobserverForm: Sendable, Hashable {
+    case descriptor
+    /// By the path of a FIFO.
+    case path
+}
+
 /// One entry of `env`; a nil value unsets the variable.
 package struct EnvironmentEntry: Sendable, Hashable {
     package let name: String

@@ -90,6 +90,8 @@ package final class Settings: Sendable {
     package var orderRange: SourceRange? { self[.order] }
     /// The place of `isolate: copy`; nil for a group that runs in the tree itself.
     package var isolationRange: SourceRange? { self[.isolate] }
+    /// nil for a step that takes no part in the jobs of the run.
+    package var jobserver: JobserverForm? { self[.jobserver] }
     /// `matrix` or `for-each`.
     package var fanOut: FanOut? { self[.forEach] }
     /// `if`; nil to run whenever the needs allow it.

@@ -268,6 +268,9 @@ extension Workflow {
         }
     }
 
+    /// True if any step takes part in the jobs of the run. O(steps with settings).
+    package var hasJobserverSteps: Bool { nodes.indices.contains { nodes[$0].settings?.jobserver != nil } }
+
     /// True if any group runs in a copy of the tree. O(groups and steps with settings).
     package var hasIsolatedGroups: Bool { nodes.indices.contains { nodes[$0].settings?.isolationRange != nil } }
 

@@ -19,6 +19,7 @@ final class VirtualRun {
     /// `text` is the file without its first line, `version: 1`; `spoil` does to the plan what no planner would.
     init(
         _ text: String, jobs: Int = 4, startsPaused: Bool = false, past: PastResults? = nil,
+        tokens: (any TokenPool)? = nil,
         _ behave: @escaping (String, Int) -> FakeSpawner.Behaviour = { _, _ in FakeSpawner.Behaviour() },
         mayTakeOutput: @escaping @EventLoopActor () -> Bool = { true }, spoil: (inout Plan) -> Void = { _ in }
     ) throws {
@@ -37,7 +38,7 @@ final class VirtualRun {
         fileReader = FakeFileReader(clock)
         runner = WorkflowRunner(
             plan, options: options, reporters: [log], spawner: spawner, clock: clock, fileReader: fileReader,
-            mayTakeOutput: mayTakeOutput)
+            tokens: tokens, mayTakeOutput: mayTakeOutput)
     }
 
     /// Does something at a time of the run.
