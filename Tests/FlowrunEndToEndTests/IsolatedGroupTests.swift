@@ -413,6 +413,27 @@ struct IsolatedGroupTests {
         #expect(try result.log().output(of: "g.two") == "made\n")
     }
 
+    @Test func `a group in which a condition now rules out a step runs again with what needs that`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            params: { all: { type: bool, default: true } }
+            steps:
+              g:
+                isolate: copy
+                steps:
+                  one: { run: "touch made" }
+                  two: { needs: [one], if: params.all, run: "true" }
+                  three: { needs: [two], run: "ls made" }
+              last: { needs: [g], run: "test -e ok" }
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        try test.write("", to: "ok")
+        let result = try await test.runLogged("--resume", "--param", "all=false")
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "g.three") == "made\n")
+    }
+
     @Test func `outputs that ask for files are not made from those of the tree`() async throws {
         let test = try FlowrunTest(
             """

@@ -84,15 +84,14 @@ extension WorkflowRunner {
 
     /// Returns the assumed outcome of the step.
     private func decide(_ row: PlanIndex, _ forecast: inout ForecastPass) -> OperationOutcome {
+        let above = self.above(row, &forecast)
+        if !above.isOpen, !above.isRunning, isRuledOut(row) { return .skipped }
         guard let known = parts.resumption?.past.steps[plan.nodes[row].id], known.ran != nil else {
-            let above = self.above(row, &forecast)
-            if !above.isOpen, !above.isRunning, isRuledOut(row) { return .skipped }
             // A condition may have kept it from running before, and may do so again.
             forecast.note(row, hasCondition(row) { _ in true } || needsFailure(row) ? .open : .runs(nil))
             _ = parts.resumption?.decide(row, definition: nil, round: nil, in: plan)
             return .success
         }
-        let above = self.above(row, &forecast)
         let definition = above.isOpen ? nil : self.definition(of: row)
         guard let decision = parts.resumption?.decide(row, definition: definition, round: nil, in: plan) else {
             return .success
