@@ -74,6 +74,9 @@ package enum OutputStream: Sendable {
 package final class MemoryFile: Sendable {
     let descriptor: Int32
 
+    /// Lets the next command read from the start, after one that has ended.
+    package func rewind() { lseek(descriptor, 0, SEEK_SET) }
+
     /// Throws if the machine has no descriptor or no memory left.
     package init(_ bytes: [UInt8]) throws(SystemError) {
         descriptor = bytes.withUnsafeBytes { clinux_memory_file($0.baseAddress, $0.count) }

@@ -228,6 +228,8 @@ extension SharedCommand: Starter {
             handle(.paused)
             return nil
         }
+        // It may have been stopped before.
+        launch.command.standardInput?.rewind()
         do {
             note(try parts.starts.spawn(launch.command, for: self))
         } catch {
