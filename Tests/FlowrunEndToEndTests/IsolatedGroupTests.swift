@@ -434,6 +434,25 @@ struct IsolatedGroupTests {
         #expect(try result.log().output(of: "g.three") == "made\n")
     }
 
+    @Test func `behind a tolerated failure that does not come again a group runs as a whole`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              a: { continue-on-error: true, run: "test -e good" }
+              g:
+                needs: [a]
+                isolate: copy
+                steps: { one: { run: "touch made" }, two: { needs: [one], run: "ls made" } }
+              last: { needs: [g], run: "test -e ok" }
+            """)
+        try await test.run("workflow.yml").expect(exit: 1)
+        for name in ["ok", "good"] { try test.write("", to: name) }
+        let result = try await test.runLogged("--resume")
+        result.expect(exit: 0)
+        #expect(try result.log().output(of: "g.two") == "made\n")
+    }
+
     @Test func `outputs that ask for files are not made from those of the tree`() async throws {
         let test = try FlowrunTest(
             """

@@ -18,8 +18,10 @@ package enum ResumeForecast: Sendable, Hashable {
 extension WorkflowRunner {
     /// Forecasts the run's decisions about its steps, except those that `isRuledOut` names and those in hooks. Starts
     /// nothing and makes no file. Called in place of `run`.
-    func forecast(isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
+    /// With `isCautious`, it is open what follows a failure that was tolerated: it may not come again.
+    func forecast(isCautious: Bool = false, isRuledOut: (PlanIndex) -> Bool) -> [PlanIndex: ResumeForecast] {
         var forecast = ForecastPass()
+        forecast.isCautious = isCautious
         let leaves = plan.rows.filter { $0 != .root && !plan.isInHook($0) && bodyMembers(of: $0).isEmpty }
         for row in leaves.sorted(by: { (plan.nodes[$0].level, $0) < (plan.nodes[$1].level, $1) }) {
             if isRuledOut(row) {
@@ -49,6 +51,7 @@ extension WorkflowRunner {
             }
         }
 
+        var isCautious = false
         var steps: [PlanIndex: ResumeForecast] = [:]
         var marks: [PlanIndex: Marks] = [:]
         /// By group: the marks of everything that it and the enclosing groups need.
@@ -108,6 +111,7 @@ extension WorkflowRunner {
             forecast.steps[row] = .runs(reason)
             // A failure that is tolerated once more changes nothing for its dependents.
             if reason == .outcome, known.isTolerated, definition == known.definition, let outcome = known.outcome {
+                if forecast.isCautious { forecast.note(row, .init(isOpen: true)) }
                 return outcome == .timeout ? .timeout : .failure
             }
             forecast.note(row, .runs(reason))
@@ -238,7 +242,8 @@ extension WorkflowRunner {
             // All are judged by the files of the tree itself.
             options.treeCopies = copies
             options.treeCopies?.restored = Set(groups)
-            let forecast = WorkflowRunner(plan, options: options, reporters: []).forecast { _ in false }
+            let runner = WorkflowRunner(plan, options: options, reporters: [])
+            let forecast = runner.forecast(isCautious: true) { _ in false }
             let lostBefore = copies.lost.count
             (copies.kept, copies.restored) = ([], [])
             for group in groups where copies.lost.isDisjoint(with: plan.rowAndAround(group)) {
