@@ -86,9 +86,8 @@ extension Run {
             lastHolder: name.flatMap { RunLock.newest(of: $0, in: directory) }, key: key, outputReads: plan.outputReads)
         let resumed = try ResumedRun(ResumedRun.find(resume, in: history), resume, in: history)
         let copies = resumed.results.flatMap { past -> TreeCopies? in
-            guard plan.workflow.hasIsolatedGroups else { return nil }
-            let place = TreeCopyFolders.place(of: past.origin, in: directory)
-            return request.keepsJournal ? place : place?.withoutFolder
+            guard plan.workflow.has(.isolate) else { return nil }
+            return TreeCopyFolders.place(of: past.origin, in: directory, outlivingRun: request.keepsJournal)
         }
         return (resumed, key.flatMap { KeyedHash.Key($0) }, copies)
     }

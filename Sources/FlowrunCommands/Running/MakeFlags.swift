@@ -1,6 +1,3 @@
-internal import Basics
-internal import Processes
-
 /// The options of make(1), as it hands them in `MAKEFLAGS` to what a recipe calls: single letters without a hyphen in
 /// the first word, other options behind it, and after `--` variables ("Options/Recursion" of its manual).
 struct MakeFlags {
@@ -50,49 +47,5 @@ struct MakeFlags {
 
     private static func isAboutJobs(_ word: Substring) -> Bool {
         word.hasPrefix("-j") || ["--jobs", "--jobserver-auth", "--jobserver-fds"].contains(word.prefix { $0 != "=" })
-    }
-}
-
-/// The part that a run takes in the jobs of the make around it.
-package enum JobserverUse: Sendable, Hashable {
-    /// There is none.
-    case none
-    /// One step of its own, and one more for each token, at most that many.
-    case tokens(most: Int)
-    /// The caller has said how many steps run at once.
-    case overridden(jobs: Int)
-    /// flowrun has not got the jobserver.
-    case closed
-
-    init(ofJobs jobs: Int?) {
-        self =
-            switch (Jobserver.presence, jobs) {
-            case (.none, _), (.closed, .some): .none
-            case (.open, let jobs?): .overridden(jobs: jobs)
-            case (.open, nil):
-                .tokens(most: environmentVariable("MAKEFLAGS").flatMap { MakeFlags($0).jobs } ?? Machine.usableCores)
-            case (.closed, nil): .closed
-            }
-    }
-
-    /// The most steps at once; nil if the jobserver does not say.
-    var jobs: Int? {
-        switch self {
-        case .none, .overridden: nil
-        case .tokens(let most): most
-        case .closed: 1
-        }
-    }
-
-    var tokens: (any TokenPool)? { if case .tokens = self { Jobserver() } else { nil } }
-
-    /// A word to the user before the run; nil if all is as it is meant.
-    var warning: String? {
-        switch self {
-        case .none, .tokens: nil
-        case .overridden(let jobs): "-j \(jobs) counts, and the jobserver of make does not"
-        case .closed:
-            "make gives flowrun no part of its jobs, so one step runs at a time: write `+` before the command there"
-        }
     }
 }

@@ -211,7 +211,7 @@ package struct Run {
     /// there. Without a journal no resume could use the copies, so they go with the run's temporary files.
     @EventLoopActor
     private func findTreeCopies(for plan: Plan, _ options: inout RunOptions, in files: RunFiles?) {
-        guard plan.workflow.hasIsolatedGroups else { return }
+        guard plan.workflow.has(.isolate) else { return }
         options.treeCopies = files?.treeCopies(
             keptByJournal: request.keepsJournal, targets: request.choice.steps, resuming: options.past)
         guard options.past != nil else { return }

@@ -327,8 +327,7 @@ final class RunFiles {
             else { return false }
             return run.isLast(of: targets, isNested: holder.parent != nil)
         }
-        let place = TreeCopyFolders.place(of: past?.origin ?? run, in: directory)
-        return isKept ? place : place?.withoutFolder
+        return TreeCopyFolders.place(of: past?.origin ?? run, in: directory, outlivingRun: isKept)
     }
 
     /// Removes the traces of a run that never began: its journal, and its name in the lock.

@@ -16,9 +16,10 @@ struct TreeCopyFolders {
         (try? directory.folder(name, isMade: false)).map { TreeCopyFolders(directory: directory, folders: $0) }
     }
 
-    /// The place for the copies of the runs that resume `origin`; nil if the state directory is gone.
-    static func place(of origin: String, in directory: StateDirectory) -> TreeCopies? {
-        resolvedPath(directory.path).map { TreeCopies(in: "\($0)/\(name)/\(origin)", state: $0) }
+    /// The place for the copies of the runs that resume `origin`, if they outlive a run; nil if the state directory is
+    /// gone.
+    static func place(of origin: String, in directory: StateDirectory, outlivingRun isKept: Bool) -> TreeCopies? {
+        resolvedPath(directory.path).map { TreeCopies(in: isKept ? "\($0)/\(name)/\(origin)" : nil, state: $0) }
     }
 
     /// Removes the copies that the last run to use them has left, if its folder is gone or `isSuperseded` names it.

@@ -72,6 +72,24 @@ package final class JobserverFIFO: Sendable {
     }
 }
 
+/// A watch of a descriptor from which tokens are read.
+@EventLoopActor
+private final class TokenWatch {
+    private let descriptor: Int32
+    private var handler: (@EventLoopActor () -> Void)?
+
+    nonisolated init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Replaces what is called while there may be a token; nil ends the watch.
+    func set(_ handler: (@EventLoopActor () -> Void)?) {
+        let wasWatched = self.handler != nil
+        self.handler = handler
+        if handler == nil, wasWatched { Poller.shared.unwatch(descriptor) }
+        guard handler != nil, !wasWatched else { return }
+        Poller.shared.watch(descriptor, for: .read) { [weak self] in self?.handler?() }
+    }
+}
+
 /// The jobserver of the make(1) in whose recipe flowrun runs. The guard, or the sentinel, gives back what a killed run
 /// still has, once nothing of the run is left.
 ///
@@ -96,8 +114,8 @@ package final class Jobserver: TokenPool {
 
     /// Tokens that could not be written back yet, because the pipe was full.
     private var owed = 0
-    private var handler: (@EventLoopActor () -> Void)?
-    private var isWatched = false
+    private var isRetrying = false
+    private lazy var watch = TokenWatch(clinux_jobserver_reading())
     private var fifo: JobserverFIFO?
     private var participants = 0
     /// The tokens that are in the FIFO, or that processes have taken from there.
@@ -129,20 +147,15 @@ package final class Jobserver: TokenPool {
 
     private func payBack() {
         while owed > 0, clinux_give_token() == 1 { owed -= 1 }
-        if owed > 0 { Poller.shared.after(Self.retryInterval) { [weak self] in self?.payBack() } }
-    }
-
-    package func watch(_ handler: (@EventLoopActor () -> Void)?) {
-        self.handler = handler
-        guard (handler != nil) != isWatched else { return }
-        isWatched = handler != nil
-        let descriptor = clinux_jobserver_reading()
-        if isWatched {
-            Poller.shared.watch(descriptor, for: .read) { [weak self] in self?.handler?() }
-        } else {
-            Poller.shared.unwatch(descriptor)
+        guard owed > 0, !isRetrying else { return }
+        isRetrying = true
+        Poller.shared.after(Self.retryInterval) { [weak self] in
+            self?.isRetrying = false
+            self?.payBack()
         }
     }
+
+    package func watch(_ handler: (@EventLoopActor () -> Void)?) { watch.set(handler) }
 
     package func share(through fifo: JobserverFIFO) { self.fifo = fifo }
 
@@ -185,12 +198,12 @@ package final class OwnJobserver: TokenPool {
     private let fifo: JobserverFIFO
     /// The number of tokens in all.
     private let count: Int
-    private var isWatched = false
-    private var handler: (@EventLoopActor () -> Void)?
+    private let watch: TokenWatch
 
     /// Puts tokens for `jobs` processes at once into `fifo`, which has none yet.
     package init(_ fifo: JobserverFIFO, jobs: Int) {
         self.fifo = fifo
+        watch = TokenWatch(fifo.descriptor)
         count = jobs - 1
         fifo.put(count)
     }
@@ -203,14 +216,5 @@ package final class OwnJobserver: TokenPool {
         if participants == 0 { fifo.put(count - held - fifo.count) }
     }
 
-    package func watch(_ handler: (@EventLoopActor () -> Void)?) {
-        self.handler = handler
-        guard (handler != nil) != isWatched else { return }
-        isWatched = handler != nil
-        if isWatched {
-            Poller.shared.watch(fifo.descriptor, for: .read) { [weak self] in self?.handler?() }
-        } else {
-            Poller.shared.unwatch(fifo.descriptor)
-        }
-    }
+    package func watch(_ handler: (@EventLoopActor () -> Void)?) { watch.set(handler) }
 }

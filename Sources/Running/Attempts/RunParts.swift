@@ -13,6 +13,8 @@ final class RunParts {
     let builder: CommandBuilder
     let starts: StartQueue
     let terminal: TerminalTurns
+    /// nil for a run that has all its slots from the beginning.
+    var slots: TokenSlots?
     /// nil for a run that begins afresh.
     var resumption: Resumption?
 

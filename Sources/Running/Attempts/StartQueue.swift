@@ -67,9 +67,6 @@ final class StartQueue {
         watch()
     }
 
-    /// nil if the run has all its slots from the beginning.
-    var slots: TokenSlots?
-
     /// Withdraws a start that waits; does nothing to others.
     func withdraw(_ starter: any Starter) { waiting.removeAll { $0 === starter } }
 

@@ -58,8 +58,7 @@ final class StepAttempt {
         let isCaptured =
             context.keepsStandardOutput(of: row)
             || context.plan.settings(of: row)?.outputs.contains(where: \.isOfStandardOutput) ?? false
-        output = AttemptOutput(
-            mask: context.options.secrets.mask, capturing: isCaptured ? CapturedOutput() : nil)
+        output = AttemptOutput(mask: context.options.secrets.mask, capturing: isCaptured ? CapturedOutput() : nil)
     }
 
     private var plan: Plan { _read { yield parts.plan } }
@@ -200,6 +199,7 @@ extension StepAttempt: Starter {
         }
         return tryLaunch()
     }
+
     func startIsRefused() { handle(.refused) }
     func startHasFailed(_ error: SpawnError) {
         fail(StepError("no process for it: \(StepError.reason(error))", errno: error.errno))
@@ -302,7 +302,7 @@ extension StepAttempt: Starter {
         self.process = process
         command = launch.command
         files.notes = launch.notes
-        parts.starts.slots?.begins(launch.command)
+        parts.slots?.begins(launch.command)
         firstStart = firstStart ?? parts.loop.clock.now
         record(launch.event(for: row, attempt: number, pid: process.pid, in: parts.context))
         handle(.started)
@@ -353,7 +353,7 @@ extension StepAttempt: ProcessObserver {
     }
 
     func process(ended ending: ProcessEnding) {
-        parts.starts.slots?.hasEnded(command)
+        parts.slots?.hasEnded(command)
         defer { parts.starts.processHasEnded() }
         output.finish(write)
         if case .notStarted(let error) = ending.status, let command { return fail(StepError(error, of: command)) }

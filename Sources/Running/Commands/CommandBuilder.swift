@@ -86,7 +86,7 @@ final class CommandBuilder {
             (name: "FLOWRUN_IDEMPOTENCY_KEY", value: idempotencyKey(of: row, attempt)),
         ]
         if context.treeCopies != nil {
-            additions += context.additions(of: row).filter { surroundings.environment[$0.name] == nil }
+            additions += context.ceiling(of: row).filter { surroundings.environment[$0.name] == nil }
         }
         if let outputFile = attempt.outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         if options.forcesColors, !attempt.isRead, Self.leavesColorsOpen(surroundings.environment) {

@@ -107,14 +107,14 @@ extension RunContext {
     }
 
     /// The variables that a row in a copy of the tree has besides, so that git finds no repository around the copy.
-    func additions(of row: PlanIndex, isInside: Bool = false) -> [(name: String, value: String)] {
+    func ceiling(of row: PlanIndex, isInside: Bool = false) -> [(name: String, value: String)] {
         guard let copies = treeCopies, let group = isolatedGroup(around: row, isInside: isInside),
             !lacksCopy(row, in: group), let copy = try? copies.copy(for: plan.nodes[group].id)
         else { return [] }
         return [(name: Self.ceilingVariable, value: copy.path)]
     }
 
-    static let ceilingVariable = "GIT_CEILING_DIRECTORIES"
+    private static let ceilingVariable = "GIT_CEILING_DIRECTORIES"
 
     /// Returns the changes that keep what flowrun has inherited from leading git to the original: a hook of git sets
     /// such variables (git(1)). The file may set them all the same.

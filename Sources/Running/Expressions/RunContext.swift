@@ -67,7 +67,7 @@ final class RunContext {
         environments = BaseEnvironments(options) { namesScratchFolder ? try? files.scratchFolder() : nil }
         self.files = files
         treeCopies =
-            plan.workflow.hasIsolatedGroups ? TreeCopyStore(options.treeCopies, of: options.run, files) : nil
+            plan.workflow.has(.isolate) ? TreeCopyStore(options.treeCopies, of: options.run, files) : nil
         self.namesScratchFolder = namesScratchFolder
     }
 

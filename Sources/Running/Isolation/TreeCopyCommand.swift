@@ -87,8 +87,8 @@ struct TreeCopyCommand {
             local path
             local -a left
             while ((${#plain[@]})); do
-                ! printf '%s\0' "${plain[@]}" |
-                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- || return 0
+                if printf '%s\0' "${plain[@]}" |
+                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" --; then return; fi
                 left=()
                 for path in "${plain[@]}"; do [[ ! -e $path && ! -L $path ]] || left+=("$path"); done
                 ((${#left[@]} < ${#plain[@]})) || return 1

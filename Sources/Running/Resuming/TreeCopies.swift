@@ -21,9 +21,6 @@ package struct TreeCopies: Sendable {
         self.folder = folder
         self.state = state
     }
-
-    /// The same for a run whose copies go with it.
-    package var withoutFolder: TreeCopies { TreeCopies(in: nil, state: state) }
 }
 
 /// One copy of the tree, in a folder of its own: the tree itself, and beside it what is known of it. Made under another

@@ -15,7 +15,6 @@ package final class WorkflowRunner {
     let parts: RunParts
     let waits: ValueWaits
     let locks: RunLocks
-    private var slots: TokenSlots? { parts.starts.slots }
     /// The last attempt of each step that has begun and not ended.
     var attempts: [PlanIndex: StepAttempt] = [:]
     var result = RunResult(outcome: .success)
@@ -54,12 +53,12 @@ package final class WorkflowRunner {
         guard let pool = tokens ?? fifo.map({ OwnJobserver($0, jobs: options.jobs) }) else { return }
         if let fifo { pool.share(through: fifo) }
         parts.context.jobserver = fifo
-        parts.starts.slots = TokenSlots(pool, for: parts.loop, limit: options.jobs)
+        parts.slots = TokenSlots(pool, for: parts.loop, limit: options.jobs)
     }
 
     /// True if steps take part in the jobs of the run, and there is more than one at a time.
     private static func hasParticipants(_ plan: Plan, _ options: RunOptions) -> Bool {
-        options.jobs > 1 && options.temporaryFolder != nil && plan.workflow.hasJobserverSteps
+        options.jobs > 1 && options.temporaryFolder != nil && plan.workflow.has(.jobserver)
     }
 
     /// Returns nil if the machine has none, so that the run has one slot.
@@ -191,7 +190,7 @@ extension WorkflowRunner: RunLoopDelegate {
     func eventsAreHandled() {
         isEndedEarly = false
         context.pending.files.beginNext()
-        slots?.balance()
+        parts.slots?.balance()
         endIfIdle()
         knownClaims?.noteEnds()
         // The commands of `vars` belong to the run.
@@ -204,7 +203,7 @@ extension WorkflowRunner: RunLoopDelegate {
     private func end(_ whenDone: (RunResult) -> Void) {
         let outcome = loop.outcome(of: .root) ?? .cancelled
         loop.end()
-        slots?.end()
+        parts.slots?.end()
         parts.terminal.withdrawQuestions()
         // That may take a while.
         recorder.writeAhead?()

@@ -268,11 +268,10 @@ extension Workflow {
         }
     }
 
-    /// True if any step takes part in the jobs of the run. O(steps with settings).
-    package var hasJobserverSteps: Bool { nodes.indices.contains { nodes[$0].settings?.jobserver != nil } }
-
-    /// True if any group runs in a copy of the tree. O(groups and steps with settings).
-    package var hasIsolatedGroups: Bool { nodes.indices.contains { nodes[$0].settings?.isolationRange != nil } }
+    /// True if any step or group has a key among its settings. O(steps and groups).
+    package func has(_ key: WorkflowKey) -> Bool {
+        nodes.indices.contains { nodes[$0].settings?.keys.contains(key) == true }
+    }
 
     /// Returns the copy of the tree that a step, or the command of one of `vars` of a group, runs in; nil if no
     /// enclosing group is isolated.
