@@ -13,12 +13,9 @@
 static enum clinux_jobserver found;
 static int reading = -1, writing = -1;
 
-// More steps than that never run at once.
-enum { most_tokens = 4096 };
-
 static struct tokens {
     unsigned count;
-    unsigned char bytes[most_tokens];
+    unsigned char bytes[CLINUX_MOST_TOKENS];
 } own, *tokens = &own;
 
 // Opens a file description of its own, so that not to wait is a matter of this process alone.
@@ -46,7 +43,7 @@ void clinux_find_jobserver(void) {
     const char *flags = getenv("MAKEFLAGS");
     if (flags == NULL) return;
     static const char *const words[] = {"--jobserver-auth=", "--jobserver-fds="};
-    const char *variables = strstr(flags, " -- "), *last = NULL;
+    const char *variables = strncmp(flags, "-- ", 3) == 0 ? flags : strstr(flags, " -- "), *last = NULL;
     for (int at = 0; at < 2; at++) {
         // The last one counts.
         for (const char *next = flags; (next = strstr(next, words[at])) != NULL;) {
@@ -62,6 +59,10 @@ void clinux_find_jobserver(void) {
     } else if (sscanf(last, "%d,%d", &read_end, &write_end) == 2) {
         reading = reopen(read_end, O_RDONLY);
         writing = reading < 0 ? -1 : reopen(write_end, O_WRONLY);
+        if (reading >= 0 && writing < 0) {
+            close(reading);
+            reading = -1;
+        }
     }
     if (reading >= 0 && writing >= 0) found = CLINUX_JOBSERVER;
 }
@@ -71,7 +72,7 @@ enum clinux_jobserver clinux_jobserver(void) { return found; }
 int clinux_jobserver_reading(void) { return reading; }
 
 int clinux_take_token(void) {
-    if (found != CLINUX_JOBSERVER || tokens->count >= most_tokens) return 0;
+    if (found != CLINUX_JOBSERVER || tokens->count >= CLINUX_MOST_TOKENS) return 0;
     unsigned char byte;
     if (read(reading, &byte, 1) != 1) return 0;
     tokens->bytes[tokens->count] = byte;

@@ -23,8 +23,6 @@ extension Plan {
     /// The ids of the steps whose standard output is read, without the parts in brackets.
     package var outputReads: Set<String> { Set(standardOutputReads.map(workflow.path)) }
 
-    func body(of row: PlanIndex) -> WorkflowNode.Body { workflow.nodes[nodes[row].definition.row].body }
-
     /// Returns the nearest enclosing group of a row whose body is used; nil for rows that belong to the workflow
     /// itself. With `isInside`, a group that uses one is inside of it.
     func user(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
@@ -49,18 +47,19 @@ extension Plan {
         nodes[row].role == .group ? workflow.use(of: nodes[row].definition) : nil
     }
 
-    /// True if the files that are there, or a command, may decide if a row runs, or what it hands on.
-    func asksFiles(_ row: PlanIndex) -> Bool {
+    /// True if the files that are there, or what a command prints, may decide if a row runs, or what it hands on.
+    func asksMore(_ row: PlanIndex) -> Bool {
         let requirements = requirements(of: row) + (use(of: row)?.settings?.requirements ?? [])
         let outputs = settings(of: row)?.outputs ?? []
-        return condition(of: row)?.asksFiles == true
+        func asksMore(_ text: Expression) -> Bool { text.asksFiles || text.readsSharedValues }
+        return condition(of: row).map(asksMore) == true
             || outputs.contains {
                 guard case .expression(let text) = $0.source else { return false }
-                return text.expressions.contains(where: \.asksFiles)
+                return text.expressions.contains(where: asksMore)
             }
             || requirements.contains {
                 switch $0.condition {
-                case .expression(let condition): condition.asksFiles
+                case .expression(let condition): asksMore(condition)
                 case .command: true
                 }
             }

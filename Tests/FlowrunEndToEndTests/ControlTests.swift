@@ -214,15 +214,17 @@ struct ControlTests {
     }
 
     // Q4
-    @Test func `more jobs start more at once, fewer stop nothing`() async throws {
+    @Test(arguments: [false, true])
+    func `more jobs start more at once, fewer stop nothing`(hasJobserver: Bool) async throws {
+        let key = hasJobserver ? " jobserver: true," : ""
         let test = try FlowrunTest(
             """
             version: 1
-            steps: { work: { for-each: [a, b, c, d], run: 'echo "$item" >> ups; read _ < go' } }
+            steps: { work: { for-each: [a, b, c, d],\(key) run: 'echo "$item" >> ups; read _ < go' } }
             """)
         let gate = try test.gate("go")
         defer { gate.open(4) }
-        let running = try await test.start("workflow.yml", "--log", "json", "-j", "1")
+        let running = try await test.start("workflow.yml", "--log", "json", "-j", hasJobserver ? "2" : "1")
         try await running.waitForLines(in: "ups")
         expectAnswer("up to 3 steps at once", try await test.ask("ctl", "jobs", "3"))
         try await running.waitForLines(in: "ups", 3)

@@ -35,6 +35,56 @@ struct IsolatedGroupTests {
         #expect(try test.treeCopies == [])
     }
 
+    @Test func `git finds the copy alone: with the caller's ceiling, its configuration, and its traces`() async throws {
+        let test = try FlowrunTest.repository(
+            """
+              g: { isolate: copy, steps: { log: { run: "git commit -qam second; git log --format=%s" } } }
+
+            """, in: "sub")
+        let result = try await test.run(
+            "workflow.yml",
+            environment: [
+                "GIT_CEILING_DIRECTORIES": "/home", "GIT_TRACE": "1", "GIT_CONFIG_COUNT": "2",
+                "GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "n", "GIT_CONFIG_KEY_1": "user.email",
+                "GIT_CONFIG_VALUE_1": "e",
+            ], in: "sub")
+        result.expect(exit: 0)
+        #expect(try test.git("log", "--format=%s") == "first\n")
+    }
+
+    @Test func `PWD is the folder in the copy, and elsewhere the working directory`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g:
+                isolate: copy
+                steps: { told: { run: [printenv, PWD] }, real: { run: [/bin/pwd, -P] } }
+              sub: { working-directory: sub, run: [printenv, PWD] }
+              own: { working-directory: sub, env: { PWD: mine }, run: [printenv, PWD] }
+              plain: { run: [printenv, PWD] }
+            """)
+        try test.write("", to: "sub/file")
+        let log = try await test.runLogged(environment: ["PWD": test.folder]).log()
+        #expect(log.output(of: "g.told") == log.output(of: "g.real"))
+        #expect(log.output(of: "g.told") != "\(test.folder)\n")
+        #expect(log.output(of: "sub").hasSuffix("sub\n"))
+        #expect(log.output(of: "own") == "mine\n")
+        #expect(log.output(of: "plain") == "\(test.folder)\n")
+    }
+
+    @Test func `the name of the state directory is no pattern`() async throws {
+        let test = try FlowrunTest(
+            """
+            version: 1
+            steps:
+              g: { isolate: copy, steps: { list: { run: "ls -A" } } }
+            """)
+        try test.write("", to: "sabc/file")
+        let result = try await test.runLogged("--state-dir", "s*")
+        #expect(try result.log().output(of: "g.list") == "sabc\nworkflow.yml\n")
+    }
+
     @Test func `without git the copy has everything but the state`() async throws {
         let test = try FlowrunTest(
             """

@@ -82,7 +82,7 @@ struct JobserverTests {
         let test = try Self.project(recipe: "@flowrun -f flowrun.yml $@")
         let result = try await make(["-j2", "a"], in: test)
         result.expect(exit: 0)
-        result.expect(stderr: "flowrun: make gives flowrun no part of its jobs", "write `+` before the command")
+        result.expect(stderr: "flowrun: cannot open the jobserver of make", "begin the recipe line with `+`")
         #expect(try peak(in: test).most == 1)
     }
 
@@ -91,7 +91,7 @@ struct JobserverTests {
         let test = try Self.project(recipe: "+@flowrun -f flowrun.yml -j 3 a")
         let result = try await make(["-j2", "a"], in: test)
         result.expect(exit: 0)
-        result.expect(stderr: "flowrun: -j 3 counts, and the jobserver of make does not\n")
+        result.expect(stderr: "flowrun: -j 3 overrides the jobserver of make\n")
         #expect(try peak(in: test).most <= 3)
     }
 

@@ -28,7 +28,8 @@ import Testing
         func giveBack() { (count, taken) = (count + 1, taken - 1) }
         func watch(_ handler: (@EventLoopActor () -> Void)?) { self.handler = handler }
         func share(through fifo: JobserverFIFO) {}
-        func serve(_ participants: Int, holding count: Int) {}
+        func serve(_ participants: Int) {}
+        func setJobs(_ jobs: Int) {}
 
         /// Others bring tokens.
         func add(_ more: Int) {

@@ -48,7 +48,13 @@ static struct thread *thread(pid_t id, int *is_new)
     return unused;
 }
 
-static long peek(pid_t id, unsigned long address) { return ptrace(PTRACE_PEEKDATA, id, (void *)address, NULL); }
+/* Returns a word of a process, and 0, which ends each search, once it has been killed. */
+static long peek(pid_t id, unsigned long address)
+{
+    errno = 0;
+    const long word = ptrace(PTRACE_PEEKDATA, id, (void *)address, NULL);
+    return errno == 0 ? word : 0;
+}
 
 static void poke(pid_t id, unsigned long address, long word)
 {

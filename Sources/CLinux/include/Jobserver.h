@@ -9,6 +9,9 @@ enum clinux_jobserver {
     CLINUX_CLOSED_JOBSERVER, // MAKEFLAGS names one that this process has not got
 };
 
+/// The most tokens that are held at once.
+enum { CLINUX_MOST_TOKENS = 4096 };
+
 /// Opens the jobserver that MAKEFLAGS names. Called before this process opens anything, whose number could be that of a
 /// descriptor of the jobserver, and before the guard is made.
 void clinux_find_jobserver(void);

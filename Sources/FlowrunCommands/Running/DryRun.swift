@@ -42,9 +42,7 @@ extension Run {
     ) -> (RunPreview, hooks: [String])? {
         EventLoop.shared.result(before: nil) {
             var options = options
-            if let copies = options.treeCopies {
-                options.treeCopies = WorkflowRunner.judge(copies, of: plan, options: options)
-            }
+            options.treeCopies = options.treeCopies?.judged(for: plan, options: options)
             let runner = WorkflowRunner(plan, options: options, reporters: [])
             return (runner.preview(known: known, showsAll: showsAll), runner.undoingHooks)
         }

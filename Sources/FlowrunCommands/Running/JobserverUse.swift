@@ -18,7 +18,10 @@ package enum JobserverUse: Sendable, Hashable {
             case (.none, _), (.closed, .some): .none
             case (.open, let jobs?): .overridden(jobs: jobs)
             case (.open, nil):
-                .tokens(most: environmentVariable("MAKEFLAGS").flatMap { MakeFlags($0).jobs } ?? Machine.usableCores)
+                .tokens(
+                    most: min(
+                        environmentVariable("MAKEFLAGS").flatMap { MakeFlags($0).jobs } ?? Machine.usableCores,
+                        1 + Jobserver.mostTokens))
             case (.closed, nil): .closed
             }
     }
@@ -38,9 +41,9 @@ package enum JobserverUse: Sendable, Hashable {
     var warning: String? {
         switch self {
         case .none, .tokens: nil
-        case .overridden(let jobs): "-j \(jobs) counts, and the jobserver of make does not"
+        case .overridden(let jobs): "-j \(jobs) overrides the jobserver of make"
         case .closed:
-            "make gives flowrun no part of its jobs, so one step runs at a time: write `+` before the command there"
+            "cannot open the jobserver of make, so one step runs at a time: begin the recipe line with `+`"
         }
     }
 }

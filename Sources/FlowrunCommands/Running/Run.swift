@@ -215,8 +215,8 @@ package struct Run {
         options.treeCopies = files?.treeCopies(
             keptByJournal: request.keepsJournal, targets: request.choice.steps, resuming: options.past)
         guard options.past != nil else { return }
-        options.treeCopies = WorkflowRunner.judge(
-            options.treeCopies ?? TreeCopies(in: nil, state: nil), of: plan, options: options)
+        let copies = options.treeCopies ?? TreeCopies(in: nil, state: nil)
+        options.treeCopies = copies.judged(for: plan, options: options)
     }
 
     /// Returns nil if no journal is to be kept, or if there is no place for it.

@@ -321,9 +321,9 @@ final class RunFiles {
     /// that of the last run with the same targets, unless this one resumes it.
     func treeCopies(keptByJournal isKept: Bool, targets: [String], resuming past: PastResults?) -> TreeCopies? {
         TreeCopyFolders.existing(in: directory)?.removeOld { [name, directory, holder] last in
-            // One that has just begun has no header yet.
-            guard past?.run != last, past?.runs.contains(last) != true, let run = try? PastRun(last, in: directory),
-                !run.isHeld, run.header.workflow == name
+            // One that has just begun has no header yet. Each workflow from standard input is another file.
+            guard name != nil, past?.run != last, past?.runs.contains(last) != true,
+                let run = try? PastRun(last, in: directory), !run.isHeld, run.header.workflow == name
             else { return false }
             return run.isLast(of: targets, isNested: holder.parent != nil)
         }

@@ -22,7 +22,7 @@ struct TreeCopyFolders {
         resolvedPath(directory.path).map { TreeCopies(in: isKept ? "\($0)/\(name)/\(origin)" : nil, state: $0) }
     }
 
-    /// Removes the copies that the last run to use them has left, if its folder is gone or `isSuperseded` names it.
+    /// Removes each copy whose last user has no folder any more, or is one that `isSuperseded` names.
     func removeOld(where isSuperseded: (_ lastUser: String) -> Bool = { _ in false }) {
         for origin in folders.names() where RunID.isValid(origin) {
             guard let folder = try? folders.folder(origin, isMade: false) else { continue }
@@ -30,9 +30,11 @@ struct TreeCopyFolders {
             for name in folder.names() where name != "." && name != ".." {
                 let path = "\(folder.path)/\(name)"
                 // What has no such record is the rest of one that was being made or removed.
-                let last = TreeCopy(at: path).runs?.user ?? origin
+                let copy = TreeCopy(at: path)
+                let last = copy.record?.user ?? origin
                 if directory.runFolder(last) == nil || isSuperseded(last) {
-                    FolderRemoval.removeOwn(path)
+                    // A run that is killed meanwhile leaves nothing that a resume takes for a copy.
+                    if let rest = try? copy.takeAway() { FolderRemoval.removeOwn(rest) }
                 } else {
                     isEmpty = false
                 }

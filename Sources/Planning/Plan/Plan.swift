@@ -42,6 +42,10 @@ package struct Plan: Sendable {
 
     package var workflow: Workflow { _read { yield origin.workflow } }
 
+    /// The command of a step, or the members of a group. Asked for every step of a run: nothing of the workflow but the
+    /// body is copied.
+    package func body(of row: PlanIndex) -> WorkflowNode.Body { origin.workflow.nodes[nodes[row].definition.row].body }
+
     /// Steps whose standard output some expression reads, so that it has to be kept; without those that have it as an
     /// output.
     package var standardOutputReads: Set<NodeIndex> { origin.standardOutputReads }

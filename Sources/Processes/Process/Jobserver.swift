@@ -13,9 +13,12 @@ package protocol TokenPool: AnyObject {
     func watch(_ handler: (@EventLoopActor () -> Void)?)
     /// Lets the processes of steps take part, through `fifo`, which has no token yet.
     func share(through fifo: JobserverFIFO)
-    /// Notes how many steps take part now, and how many tokens the run itself holds. Once there is no such step, what
-    /// its processes have not given back, because they were killed, is back all the same.
-    func serve(_ participants: Int, holding count: Int)
+    /// Notes how many steps take part now. Once there is no such step, what its processes have not given back, because
+    /// they were killed, is back all the same; what a process that was left running gives back later counts no more.
+    func serve(_ participants: Int)
+    /// Notes that the caller wants that many processes at once from here on; those of another's jobserver are as many
+    /// as that allows.
+    func setJobs(_ jobs: Int)
 }
 
 /// A jobserver of flowrun's own as processes get it: a FIFO, as descriptor 9 or by its path.
@@ -32,9 +35,9 @@ package final class JobserverFIFO: Sendable {
         let both = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard both >= 0 else { throw .last }
         let waiting = open(path, O_RDWR | O_CLOEXEC)
-        let inherited = fcntl(waiting, F_DUPFD_CLOEXEC, 10)
+        let inherited = waiting < 0 ? -1 : fcntl(waiting, F_DUPFD_CLOEXEC, 10)
         let failure = SystemError.last
-        Glibc.close(waiting)
+        if waiting >= 0 { Glibc.close(waiting) }
         guard inherited >= 0 else {
             Glibc.close(both)
             throw failure
@@ -63,12 +66,11 @@ package final class JobserverFIFO: Sendable {
         return read(descriptor, &byte, 1) == 1
     }
 
-    /// Returns the value of MAKEFLAGS for a process that takes part: `flags` with the number of jobs and the jobserver,
-    /// before the variables.
+    fileprivate func drain() { while take() {} }
+
+    /// Returns the value of MAKEFLAGS for a process that takes part.
     package func makeFlags(addedTo flags: String, jobs: Int, isByPath: Bool) -> String {
-        let words = "-j\(jobs) --jobserver-auth=" + (isByPath ? "fifo:\(path)" : "9,9")
-        guard let variables = "\(flags) ".firstRange(of: " -- ")?.lowerBound else { return "\(flags) \(words)" }
-        return "\(flags[..<variables]) \(words)\(flags[variables...])"
+        MakeFlags(flags).withJobs(jobs, auth: isByPath ? "fifo:\(path)" : "9,9")
     }
 }
 
@@ -111,6 +113,9 @@ package final class Jobserver: TokenPool {
         default: .none
         }
     }
+
+    /// The most tokens that a run holds at once.
+    package nonisolated static let mostTokens = Int(CLINUX_MOST_TOKENS)
 
     /// Tokens that could not be written back yet, because the pipe was full.
     private var owed = 0
@@ -158,15 +163,16 @@ package final class Jobserver: TokenPool {
     package func watch(_ handler: (@EventLoopActor () -> Void)?) { watch.set(handler) }
 
     package func share(through fifo: JobserverFIFO) { self.fifo = fifo }
+    package func setJobs(_ jobs: Int) {}
 
-    package func serve(_ participants: Int, holding count: Int) {
+    package func serve(_ participants: Int) {
+        if participants == 0 || self.participants == 0 { fifo?.drain() }
         self.participants = participants
-        guard participants == 0 else {
-            if !isLooking { look() }
-            return
+        if participants == 0 {
+            while lent > 0 { takeBack() }
+        } else if !isLooking {
+            look()
         }
-        while fifo?.take() == true {}
-        while lent > 0 { takeBack() }
     }
 
     private func look() {
@@ -180,7 +186,7 @@ package final class Jobserver: TokenPool {
         (idle, looks) = (looks == 0 ? count : min(idle, count), looks + 1)
         if looks >= Self.looksUntilIdle {
             // One stays for the next process that asks.
-            for _ in 0..<max(0, idle - 1) where fifo.take() { takeBack() }
+            for _ in 0..<max(0, idle - 1) where lent > 0 && fifo.take() { takeBack() }
             looks = 0
         }
         Poller.shared.after(Self.lookInterval) { [weak self] in self?.look() }
@@ -197,23 +203,57 @@ package final class Jobserver: TokenPool {
 package final class OwnJobserver: TokenPool {
     private let fifo: JobserverFIFO
     /// The number of tokens in all.
-    private let count: Int
+    private var count: Int
+    /// The tokens beyond that, which processes still have.
+    private var excess = 0
+    /// The number of those that the run itself holds.
+    private var held = 0
+    /// True while steps take part: only then the tokens that the run does not hold are in the FIFO.
+    private var isShared = false
     private let watch: TokenWatch
 
-    /// Puts tokens for `jobs` processes at once into `fifo`, which has none yet.
+    /// Tokens for `jobs` processes at once, which steps get through `fifo`.
     package init(_ fifo: JobserverFIFO, jobs: Int) {
         self.fifo = fifo
         watch = TokenWatch(fifo.descriptor)
         count = jobs - 1
-        fifo.put(count)
     }
 
-    package func take() -> Bool { fifo.take() }
-    package func giveBack() { fifo.put(1) }
+    package func take() -> Bool {
+        settle()
+        guard held < count, !isShared || fifo.take() else { return false }
+        held += 1
+        return true
+    }
+
+    package func giveBack() {
+        held -= 1
+        if isShared { fifo.put(1) }
+        settle()
+    }
+
+    package func setJobs(_ jobs: Int) {
+        let change = jobs - 1 - count
+        count = jobs - 1
+        guard isShared else { return }
+        excess -= change
+        fifo.put(-excess)
+        excess = max(0, excess)
+        settle()
+    }
+
+    private func settle() { while excess > 0, fifo.take() { excess -= 1 } }
+
     package func share(through fifo: JobserverFIFO) {}
 
-    package func serve(_ participants: Int, holding held: Int) {
-        if participants == 0 { fifo.put(count - held - fifo.count) }
+    package func serve(_ participants: Int) {
+        guard isShared != (participants > 0) else { return }
+        isShared = participants > 0
+        fifo.drain()
+        excess = 0
+        guard isShared else { return }
+        fifo.put(count - held)
+        excess = max(0, held - count)
     }
 
     package func watch(_ handler: (@EventLoopActor () -> Void)?) { watch.set(handler) }

@@ -29,7 +29,7 @@ final class RunParts {
         starts = StartQueue(spawner, of: context, loop: loop, recorder: recorder)
         let options = context.options
         resumption = options.past.map {
-            Resumption($0, again: options.again, lost: options.treeCopies?.lost ?? [], in: context.plan)
+            Resumption($0, again: options.again, copies: options.treeCopies?.starts ?? [:], in: context.plan)
         }
     }
 

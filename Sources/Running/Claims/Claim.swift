@@ -100,8 +100,7 @@ extension Plan {
 
     private func forEachClaim(_ body: (Claim.Kind, Substring.UTF8View) -> Void) {
         let hasLocks =
-            !workflow.pools.isEmpty
-            || workflow.nodes.indices.contains { workflow.nodes[$0].settings?.mutexes.isEmpty == false }
+            !workflow.pools.isEmpty || workflow.nodes.contains { $0.settings?.mutexes.isEmpty == false }
         if hasLocks { forEachLock(of: .root, body) }
         var row = PlanIndex.root.next
         while row < rows.upperBound {

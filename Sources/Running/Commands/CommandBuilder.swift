@@ -85,9 +85,6 @@ final class CommandBuilder {
             (name: "FLOWRUN_ROUND", value: String(attempt.round ?? 0)),
             (name: "FLOWRUN_IDEMPOTENCY_KEY", value: idempotencyKey(of: row, attempt)),
         ]
-        if context.treeCopies != nil {
-            additions += context.ceiling(of: row).filter { surroundings.environment[$0.name] == nil }
-        }
         if let outputFile = attempt.outputFile { additions.append((name: "FLOWRUN_OUTPUT", value: outputFile)) }
         if options.forcesColors, !attempt.isRead, Self.leavesColorsOpen(surroundings.environment) {
             additions += [(name: "FORCE_COLOR", value: "1"), (name: "CLICOLOR_FORCE", value: "1")]
@@ -100,6 +97,8 @@ final class CommandBuilder {
             path: path, arguments: arguments, environment: surroundings.environment, additions: additions,
             workingDirectory: workingDirectory, standardInput: try input.map(MemoryFile.init(holding:)),
             separatesStreams: attempt.isRead || plan.streams(of: row) == .separate)
+        context.setFolder(workingDirectory, in: &command.environment)
+        if context.treeCopies != nil { context.setCeiling(of: row, in: &command.environment) }
         if let settings = plan.settings(of: row) {
             command.attributes = settings.attributes
             if let form = settings.jobserver { join(form, by: &command) }
@@ -225,7 +224,10 @@ extension CommandBuilder {
             case .expression: hash.append("expression")
             }
         }
-        if context.isIsolated(row) { hash.append("isolate") }
+        if let group = context.isolation(of: row) {
+            hash.append("isolate")
+            hash.append(group)
+        }
         return hash.finish()
     }
 

@@ -248,8 +248,10 @@ extension RunContext {
     ) throws(StepError) -> ProcessCommand {
         let workingDirectory = surroundings.workingDirectory.map { absolute($0, from: folder) } ?? folder
         let path = try path(of: words.first ?? "", in: surroundings, workingDirectory)
+        var environment = surroundings.environment
+        setFolder(workingDirectory, in: &environment)
         return ProcessCommand(
-            path: path, arguments: words, environment: surroundings.environment, workingDirectory: workingDirectory,
+            path: path, arguments: words, environment: environment, workingDirectory: workingDirectory,
             standardInput: try input.map(MemoryFile.init(holding:)), separatesStreams: true)
     }
 

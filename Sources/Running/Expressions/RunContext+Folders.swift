@@ -5,22 +5,23 @@ internal import RunLog
 internal import Syntax
 internal import Workflow
 
-// The folders that rows run in: that of the run, or what stands for it in a copy of the tree.
+// The folders that rows run in: that of the run, or the same folder in a copy of the tree.
 extension RunContext {
-    /// Returns the folder that the paths of a row are relative to, absolute: the run's own, or what stands for it in
-    /// the copy of the tree that the row runs in; nil for flowrun's own. With `isInside`, that of the members of a
+    /// Returns the folder that the paths of a row are relative to, absolute: the run's own, or the same folder in the
+    /// copy of the tree that the row runs in; nil for flowrun's own. With `isInside`, that of the members of a
     /// group. Throws if the copy cannot be made, or is not there yet: then `pending` lacks it.
     func folder(of row: PlanIndex, isInside: Bool = false) throws(EvaluationError) -> String? {
         guard let copies = treeCopies, let group = isolatedGroup(around: row, isInside: isInside) else {
             return options.folder
         }
         // A run that is only shown makes no copy.
-        guard unknown == nil, !lacksCopy(row, in: group) else { return try folder(of: group) }
+        guard unknown == nil, !lacksCopy(in: group) else { return try folder(of: group) }
         do throws(SystemError) {
             if let kept = try copies.keptFolder(of: group, plan.nodes[group].id) { return kept }
         } catch {
             throw EvaluationError(
-                "the copy of the tree of `\(plan.nodes[group].id)` cannot be used: \(error.words)",
+                "the copy of the tree of `\(plan.nodes[group].id)` cannot be used: \(error.words); "
+                    + "`--from \(plan.nodes[group].id)` makes a new one",
                 at: plan.workflow.range(of: plan.nodes[group].definition))
         }
         return try value(of: copyKey(of: group)).text
@@ -50,31 +51,25 @@ extension RunContext {
 
     /// True if a row belongs to an isolated group whose steps are all restored, so that there is no copy to run it in.
     func lacksCopy(_ row: PlanIndex) -> Bool {
-        isolatedGroup(around: row).map { lacksCopy(row, in: $0) } ?? false
+        isolatedGroup(around: row).map { lacksCopy(in: $0) } ?? false
     }
 
-    private func lacksCopy(_ row: PlanIndex, in group: PlanIndex) -> Bool {
-        treeCopies?.isRestored(group) == true && !plan.isInHook(row)
+    private func lacksCopy(in group: PlanIndex) -> Bool {
+        treeCopies?.isRestored(group) == true
     }
 
     /// Returns the error of a step that has to run although there is no copy to run it in; nil if there is one.
     func obstacle(_ row: PlanIndex) -> StepError? {
-        guard let group = isolatedGroup(around: row), lacksCopy(row, in: group) else { return nil }
+        guard let group = isolatedGroup(around: row), lacksCopy(in: group) else { return nil }
         return .withoutCopy(plan.nodes[group].id)
     }
 
-    /// True if a row runs in a copy of the tree.
-    func isIsolated(_ row: PlanIndex) -> Bool { isolatedGroup(around: row) != nil }
+    /// Returns the id of the group in whose copy of the tree a row runs; nil for the tree itself.
+    func isolation(of row: PlanIndex) -> String? { isolatedGroup(around: row).map { plan.nodes[$0].id } }
 
     private func isolatedGroup(around row: PlanIndex, isInside: Bool = false) -> PlanIndex? {
         guard treeCopies != nil else { return nil }
-        var next = row
-        if isInside, plan.isIsolated(next) { return next }
-        while next != .root {
-            next = plan.parent(of: next)
-            if plan.isIsolated(next) { return next }
-        }
-        return nil
+        return plan.rowAndAround(row).dropFirst(isInside ? 0 : 1).first(where: plan.isIsolated)
     }
 
     private func copyKey(of group: PlanIndex) -> SharedKey {
@@ -106,12 +101,24 @@ extension RunContext {
             words: .arguments(words), scriptFile: nil)
     }
 
-    /// The variables that a row in a copy of the tree has besides, so that git finds no repository around the copy.
-    func ceiling(of row: PlanIndex, isInside: Bool = false) -> [(name: String, value: String)] {
+    /// Changes `PWD`, where it was inherited, to the folder that a program starts in; nil for flowrun's own. A program
+    /// that no shell starts may take it for true.
+    func setFolder(_ folder: String?, in environment: inout EnvironmentBlock) {
+        guard let folder, let inherited = environments[.inherit][Self.folderVariable], inherited != folder,
+            environment[Self.folderVariable] == inherited
+        else { return }
+        environment = EnvironmentBlock(environment, changes: [(name: Self.folderVariable, value: folder)])
+    }
+
+    private static let folderVariable = "PWD"
+
+    /// Adds to the environment of a row in a copy of the tree that git searches for no repository above the copy.
+    func setCeiling(of row: PlanIndex, isInside: Bool = false, in environment: inout EnvironmentBlock) {
         guard let copies = treeCopies, let group = isolatedGroup(around: row, isInside: isInside),
-            !lacksCopy(row, in: group), let copy = try? copies.copy(for: plan.nodes[group].id)
-        else { return [] }
-        return [(name: Self.ceilingVariable, value: copy.path)]
+            !lacksCopy(in: group), let copy = try? copies.copy(for: plan.nodes[group].id)
+        else { return }
+        let folders = [copy.path, environment[Self.ceilingVariable]].compactMap(\.self).joined(separator: ":")
+        environment = EnvironmentBlock(environment, changes: [(name: Self.ceilingVariable, value: folders)])
     }
 
     private static let ceilingVariable = "GIT_CEILING_DIRECTORIES"

@@ -152,10 +152,10 @@ extension RunContext {
             let read = sharedKey(of: id, around: key.group)
             changes.append((plan.workflow[id].name, try text(of: read)))
         }
-        changes += ceiling(of: key.group, isInside: true).map { ($0.name, $0.value) }
         changes += options.environment.map { ($0.name, $0.value) }
         changes += options.secrets.environment(for: definition.secrets).map { ($0.name, $0.value) }
         surroundings.environment = EnvironmentBlock(surroundings.environment, changes: changes)
+        setCeiling(of: key.group, isInside: true, in: &surroundings.environment)
         return surroundings
     }
 

@@ -20,13 +20,14 @@ struct TreeCopyCommand {
         shift 2
         excluded=()
         for path; do excluded+=("$(realpath -m -- "$path")"); done
-        unset $(git rev-parse --local-env-vars 2>/dev/null)
-        new=$target.new
+        # All but the configuration, which may allow what git else refuses.
+        unset $(git rev-parse --local-env-vars 2>/dev/null | grep -v '^GIT_CONFIG')
+        new=$target.new list=$target.new/list
         remove() { [[ ! -e $1 ]] || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
         trap 'remove "$new"' EXIT
 
-        # Sets `outside` to what of the excluded folders lies in a folder, relative to it.
-        find_outside() {
+        # Sets `outside` to the excluded folders below a folder, relative to it.
+        find_excluded() {
             local path
             outside=()
             for path in "${excluded[@]}"; do
@@ -54,10 +55,10 @@ struct TreeCopyCommand {
         copy_repository() {
             local source=$1 copy=$2 path last= folder= is_linked=
             local -a found plain=() inner=() outside
-            find_outside "$source"
+            find_excluded "$source"
             cd -- "$source"
-            mapfile -d '' -t found < <(git ls-files -z --cached --others --exclude-standard)
-            wait "$!"
+            git ls-files -z --cached --others --exclude-standard > "$list"
+            mapfile -d '' -t found < "$list"
             for path in "${found[@]}"; do
                 [[ $path != "$last" ]] || continue
                 last=$path
@@ -88,12 +89,22 @@ struct TreeCopyCommand {
             local -a left
             while ((${#plain[@]})); do
                 if printf '%s\0' "${plain[@]}" |
-                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" --; then return; fi
+                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- 2> "$list"; then return; fi
                 left=()
                 for path in "${plain[@]}"; do [[ ! -e $path && ! -L $path ]] || left+=("$path"); done
-                ((${#left[@]} < ${#plain[@]})) || return 1
+                if ((${#left[@]} == ${#plain[@]})); then
+                    copy_into_writable "$1" 2> /dev/null || { cat -- "$list" >&2 && return 1; }
+                    return
+                fi
                 plain=("${left[@]}")
             done
+        }
+
+        # Does the same with folders that the user can write to. For cp(1), a folder has its mode before all is in it.
+        copy_into_writable() {
+            chmod -R u+rwX -- "$1"
+            printf '%s\0' "${plain[@]}" | tar -c --null --verbatim-files-from --no-recursion -T - |
+                tar -x -p -C "$1"
         }
 
         copy_git() {
@@ -122,7 +133,7 @@ struct TreeCopyCommand {
             [[ ! -d $common/lfs ]] || git config --file "$1/config" lfs.storage "$common/lfs"
         }
 
-        # Copies what in a folder find(1) takes by the words given.
+        # Copies the entries of a folder that match an expression of find(1).
         copy_files() {
             local source=$1 copy=$2
             shift 2
@@ -131,15 +142,23 @@ struct TreeCopyCommand {
 
         copy_folder() {
             local path
-            local -a outside plain but=()
-            find_outside "$1"
+            local -a outside plain prune=()
+            find_excluded "$1"
             cd -- "$1"
-            for path in "${outside[@]}"; do but+=(-path "./$path" -prune -o); done
-            mapfile -d '' -t plain < <(
-                find . -mindepth 1 "${but[@]}" \( ! -type d ! -type s -o -type d -empty \) -print0)
-            wait "$!"
+            for path in "${outside[@]}"; do [[ ! -d $path ]] || prune+=(-samefile "$path" -prune -o); done
+            find . -ignore_readdir_race -mindepth 1 "${prune[@]}" \
+                \( ! -type d ! -type s -o -type d -empty \) -print0 > "$list"
+            mapfile -d '' -t plain < "$list"
             copy_paths "$2"
         }
+
+        # What is left of a copy that is being removed is none.
+        if [[ -e $target ]]; then
+            mv -T -- "$target" "$target.$$.old"
+            remove "$target.$$.old"
+        fi
+        remove "$new"
+        mkdir -p -- "$new/tree"
 
         top=$here
         while [[ ! -e ${top%/}/.git && $top != / ]]; do top=$(dirname -- "$top"); done
@@ -149,10 +168,10 @@ struct TreeCopyCommand {
                 exit 1
             fi
             top=
-        elif ! top=$(LC_ALL=C git rev-parse --show-toplevel 2>&1); then
-            case $top in
+        elif ! top=$(LC_ALL=C git rev-parse --show-toplevel 2> "$list"); then
+            case $(< "$list") in
             *'not a git repository'* | *'must be run in a work tree'*) top= ;;
-            *) printf '%s\n' "$top" >&2 && exit 1 ;;
+            *) cat -- "$list" >&2 && exit 1 ;;
             esac
         elif [[ ! $top -ef $here ]] && { [[ $top -ef ${HOME:-/} ]] ||
             ! git ls-files --error-unmatch -- . >/dev/null 2>&1; }; then
@@ -161,14 +180,11 @@ struct TreeCopyCommand {
         folder=
         [[ ! $top ]] || folder=${here#"${top%/}"}
 
-        remove "$target"
-        remove "$target.old"
-        remove "$new"
-        mkdir -p -- "$new/tree"
         if [[ $top ]]; then copy_repository "$top" "$new/tree"; else copy_folder "$here" "$new/tree"; fi
         mkdir -p -- "$new/tree$folder"
         printf '%s' "$folder" > "$new/folder"
-        printf '%s\n' "$run" "$run" > "$new/runs"
+        printf '%s\n' "$run" "$run" "$target" > "$new/record"
+        rm -- "$list"
         mv -T -- "$new" "$target"
         printf '%s' "$target/tree$folder"
         """#

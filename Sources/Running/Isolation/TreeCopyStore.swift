@@ -14,10 +14,12 @@ final class TreeCopyStore {
     private let folder: String?
     private let state: String?
     /// As in `TreeCopies`.
-    private var kept: Set<PlanIndex>
-    private var restored: Set<PlanIndex>
-    /// The folders of the kept copies that are in use.
-    private var used: [PlanIndex: String] = [:]
+    private var starts: [PlanIndex: TreeCopies.Start]
+    private let isForecast: Bool
+    /// The folders of the kept copies, once they are known.
+    private var folders: [PlanIndex: String] = [:]
+    /// The kept copies that this run could not note itself in.
+    private var failures: [PlanIndex: SystemError] = [:]
     private var removalCount = 0
 
     init(_ copies: TreeCopies?, of run: String, _ files: StepFiles) {
@@ -25,34 +27,37 @@ final class TreeCopyStore {
         self.files = files
         folder = copies?.folder
         state = copies?.state
-        kept = copies?.kept ?? []
-        restored = copies?.restored ?? []
+        starts = copies?.starts ?? [:]
+        isForecast = copies?.isForecast == true
     }
 
     /// True if no copy is being removed.
     var isIdle: Bool { removalCount == 0 }
 
-    /// True if all steps of a group are restored, so that it needs no copy.
-    func isRestored(_ group: PlanIndex) -> Bool { restored.contains(group) }
+    /// True if a group needs no copy, since all its steps are restored.
+    func isRestored(_ group: PlanIndex) -> Bool { isForecast || starts[group] == .restored }
 
     /// True if a group goes on in the copy that was kept.
-    func isKept(_ group: PlanIndex) -> Bool { kept.contains(group) }
+    func isKept(_ group: PlanIndex) -> Bool { starts[group] == .kept }
 
     /// Makes the next copy of a group a new one.
     func beginAgain(_ group: PlanIndex) {
-        kept.remove(group)
-        restored.remove(group)
-        used[group] = nil
+        starts[group] = nil
+        folders[group] = nil
+    }
+
+    /// Notes that the run goes on in the copy that was kept for a group. If that fails, the copy cannot be used.
+    func noteUse(of group: PlanIndex, _ id: String) {
+        do throws(SystemError) { try lasting(id)?.noteUse(by: run) } catch { failures[group] = error }
     }
 
     /// Returns the folder in the copy that was kept for a group; nil if it gets a new one. Throws if it is gone.
     func keptFolder(of group: PlanIndex, _ id: String) throws(SystemError) -> String? {
-        guard isKept(group), let folder else { return nil }
-        if let known = used[group] { return known }
-        let copy = TreeCopy(of: id, in: folder)
-        try copy.noteUse(by: run)
-        guard let found = copy.folder else { throw SystemError(ENOENT) }
-        used[group] = found
+        guard isKept(group) else { return nil }
+        if let failure = failures[group] { throw failure }
+        if let known = folders[group] { return known }
+        guard let found = lasting(id)?.folder else { throw SystemError(ENOENT) }
+        folders[group] = found
         return found
     }
 

@@ -59,7 +59,7 @@ final class RunLoop {
     func outcome(of id: OperationID) -> OperationOutcome? { scheduler.outcome(of: id) }
 
     var lacksSlot: Bool { scheduler.lacksSlot }
-    var hasFreeSlot: Bool { scheduler.hasFreeSlot }
+    var running: Int { scheduler.running }
 
     /// Hands an event to the scheduler: at once, or after the one being handled; before the start, at the start.
     func send(_ event: OperationScheduler.Event) {

@@ -11,12 +11,12 @@ final class TokenSlots {
     private let pool: any TokenPool
     private let loop: RunLoop
     /// The most slots.
-    private let limit: Int
+    private var limit: Int
     private var tokens = 0
     private var isBalancing = false
     /// The number of commands that take part in the jobs.
     private var participants = 0 {
-        didSet { pool.serve(participants, holding: tokens) }
+        didSet { pool.serve(participants) }
     }
 
     init(_ pool: any TokenPool, for loop: RunLoop, limit: Int) {
@@ -30,22 +30,32 @@ final class TokenSlots {
     /// Called before anything that waits for the end of the command is started.
     func hasEnded(_ command: ProcessCommand?) { if command?.jobserver != nil { participants -= 1 } }
 
+    /// Lets at most `limit` steps run at once from here on; if more are running, they go on.
+    func setLimit(_ limit: Int) {
+        self.limit = limit
+        pool.setJobs(limit)
+        tellWidth()
+        balance()
+    }
+
+    private func tellWidth() { loop.send(.width(min(1 + tokens, limit))) }
+
     /// Takes and gives back tokens until the slots fit what is ready.
     func balance() {
         guard !isBalancing else { return }
         isBalancing = true
         defer { isBalancing = false }
         var isWaiting = false
-        while !isWaiting {
-            if tokens > 0, loop.hasFreeSlot {
+        while true {
+            if tokens > 0, loop.running < 1 + tokens {
                 tokens -= 1
-                loop.send(.width(1 + tokens))
+                tellWidth()
                 pool.giveBack()
             } else if loop.lacksSlot, 1 + tokens < limit {
                 isWaiting = !pool.take()
                 guard !isWaiting else { break }
                 tokens += 1
-                loop.send(.width(1 + tokens))
+                tellWidth()
             } else {
                 break
             }

@@ -14,7 +14,7 @@ package struct Resumption {
     /// The names of steps and groups that are to run again, with everything that depends on them.
     private let again: [String]
     /// As in `TreeCopies`.
-    private let lost: Set<PlanIndex>
+    private let copies: [PlanIndex: TreeCopies.Start]
     private let undone: IDMarks
     /// By step that is decided and has not ended.
     private var courses: [PlanIndex: Course] = [:]
@@ -39,10 +39,10 @@ package struct Resumption {
         case runsAlike(PastResults.Step)
     }
 
-    package init(_ past: PastResults, again: [String], lost: Set<PlanIndex>, in plan: Plan) {
+    package init(_ past: PastResults, again: [String], copies: [PlanIndex: TreeCopies.Start], in plan: Plan) {
         self.past = past
         self.again = again
-        self.lost = lost
+        self.copies = copies
         undone = past.undoneIDs(in: plan.workflow)
     }
 
@@ -104,17 +104,8 @@ package struct Resumption {
         if !runs(around: row, in: plan)[known.checked] { return .upstream }
         guard let definition, let before = known.definition else { return .result }
         guard definition == before else { return .definition }
-        return isLost(row, in: plan) ? .tree : nil
-    }
-
-    private func isLost(_ row: PlanIndex, in plan: Plan) -> Bool {
-        guard !lost.isEmpty else { return false }
-        var next = row
-        while next != .root {
-            next = plan.parent(of: next)
-            if lost.contains(next) { return true }
-        }
-        return false
+        guard !copies.isEmpty, plan.rowAndAround(row).contains(where: { copies[$0] == .new }) else { return nil }
+        return .tree
     }
 
     /// Returns true if a hook has undone a step, and false for one that runs again in any case.

@@ -1,4 +1,4 @@
-internal import Basics
+package import Basics
 internal import Glibc
 internal import Planning
 
@@ -10,12 +10,22 @@ package struct TreeCopies: Sendable {
     let folder: String?
     /// The state directory, which is left out of the copies; nil if there is none.
     let state: String?
-    /// The groups that go on in the copy that was kept.
-    var kept: Set<PlanIndex> = []
-    /// The groups whose steps are all restored, so that they need no copy.
-    var restored: Set<PlanIndex> = []
-    /// The groups, and the fan-outs that only the run expands, in which all steps run again, in a new copy.
-    var lost: Set<PlanIndex> = []
+    /// By isolated group, and by fan-out with such groups that only the run expands; none for one that begins as in a
+    /// run that resumes nothing.
+    var starts: [PlanIndex: Start] = [:]
+
+    /// True to read the files of the tree itself in place of those of the copies.
+    var isForecast = false
+
+    /// The beginning of a group of a resuming run.
+    package enum Start: Sendable {
+        /// It goes on in the copy that was kept.
+        case kept
+        /// All its steps are restored, so that it needs no copy.
+        case restored
+        /// All its steps run again, in a new copy.
+        case new
+    }
 
     package init(in folder: String?, state: String?) {
         self.folder = folder
@@ -47,14 +57,31 @@ package struct TreeCopy: Sendable {
     /// The tree.
     var tree: String { "\(path)/tree" }
 
-    /// The folder in it that stands for the one that was copied from; nil if there is no copy.
-    var folder: String? { text(of: "folder").map { tree + $0 } }
+    /// The folder in it that stands for the one that was copied from; nil if there is no copy, or it lacks that folder.
+    var folder: String? {
+        guard let folder = text(of: "folder").map({ tree + $0 }), isDirectory(folder) else { return nil }
+        return folder
+    }
 
-    /// The run that has made it, and the last one that used it; nil if there is no copy.
-    package var runs: (maker: String, user: String)? {
-        guard let text = text(of: "runs") else { return nil }
-        let runs = text.split(separator: "\n").map(String.init)
-        return runs.count == 2 ? (runs[0], runs[1]) : nil
+    package struct Record {
+        /// The run that has made the copy.
+        package let maker: String
+        /// The last run that used it.
+        package let user: String
+        /// The path of the copy then: its content has that in many places.
+        let path: String
+    }
+
+    /// nil if there is no copy, or it lacks the folder.
+    package var record: Record? {
+        guard folder != nil, let text = text(of: "record") else { return nil }
+        let lines = text.split(separator: "\n", maxSplits: 2).map(String.init)
+        return lines.count == 3 ? Record(maker: lines[0], user: lines[1], path: String(lines[2].dropLast())) : nil
+    }
+
+    private func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     private static let textLimit = 8192
@@ -66,22 +93,26 @@ package struct TreeCopy: Sendable {
         return (try? WholeFile.read(file, limit: Self.textLimit)).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Notes that a run uses it. Throws if that cannot be written.
+    /// Notes that a run uses it. Throws if that cannot be written, or if there is no copy.
     func noteUse(by run: String) throws(SystemError) {
-        guard let maker = runs?.maker else { return }
-        let (place, new) = ("\(path)/runs", "\(path)/runs.new")
+        guard let maker = record?.maker else { throw SystemError(ENOENT) }
+        let (place, new) = ("\(path)/record", "\(path)/record.new")
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .last }
         defer { close(file) }
-        try WholeFile.write(Array("\(maker)\n\(run)\n".utf8), to: file)
+        try WholeFile.write(Array("\(maker)\n\(run)\n\(path)\n".utf8), to: file)
         if rename(new, place) != 0 { throw .last }
     }
 
     /// Takes it away from its place, so that no resume goes on in it, and returns what is to be removed; nil if there
     /// is no copy.
-    func takeAway() throws(SystemError) -> String? {
-        let rest = "\(path).old"
-        if access(rest, F_OK) == 0 { try FolderRemoval.remove(rest) }
+    package func takeAway() throws(SystemError) -> String? {
+        // Other copies for the group may still be in removal.
+        var (rest, number) = ("\(path).old", 1)
+        while access(rest, F_OK) == 0 {
+            number += 1
+            rest = "\(path).\(number).old"
+        }
         if rename(path, rest) == 0 { return rest }
         if errno != ENOENT { throw .last }
         return nil

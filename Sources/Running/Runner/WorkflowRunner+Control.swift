@@ -103,7 +103,7 @@ extension WorkflowRunner {
         control.jobs = jobs
         // Recorded before the starts that it allows.
         recorder.record(.runJobs(jobs: jobs, source: source))
-        loop.send(.width(jobs))
+        if let slots = parts.slots { slots.setLimit(jobs) } else { loop.send(.width(jobs)) }
     }
 
     /// True once the whole run has been requested to end.

@@ -140,11 +140,13 @@ extension WorkflowRunner {
         }
     }
 
-    /// Tells, before anything starts, which groups go on in a copy that has the tree as it was.
+    /// Tells, before anything starts, which groups go on in a copy that has the tree as it was, and notes that in the
+    /// copy.
     func tellKeptCopies() {
-        for group in (options.treeCopies?.kept ?? []).sorted() {
+        for group in plan.rows where options.treeCopies?.starts[group] == .kept {
             let id = plan.nodes[group].id
             guard let copy = context.treeCopies?.lasting(id) else { continue }
+            context.treeCopies?.noteUse(of: group, id)
             tellCopy("`\(id)` goes on in its copy of the tree, \(copy.tree); `--from \(id)` makes a new one")
         }
     }
@@ -155,7 +157,7 @@ extension WorkflowRunner {
         copies.removeEmptyFolder()
         for group in plan.rows where plan.isIsolated(group) && context.hasCopy(group) {
             let id = plan.nodes[group].id
-            guard let copy = copies.lasting(id), copy.runs != nil else { continue }
+            guard let copy = copies.lasting(id), copy.record != nil else { continue }
             tellCopy("the copy of the tree that `\(id)` ran in is kept: \(copy.tree)")
         }
     }

@@ -50,7 +50,10 @@ package final class WorkflowRunner {
         waits = ValueWaits(parts)
         guard sharesJobs else { return }
         let fifo = Self.hasParticipants(plan, options) ? Self.makeFIFO(for: parts) : nil
-        guard let pool = tokens ?? fifo.map({ OwnJobserver($0, jobs: options.jobs) }) else { return }
+        guard let pool = tokens ?? fifo.map({ OwnJobserver($0, jobs: options.jobs) }) else {
+            loop.send(.width(options.jobs))
+            return
+        }
         if let fifo { pool.share(through: fifo) }
         parts.context.jobserver = fifo
         parts.slots = TokenSlots(pool, for: parts.loop, limit: options.jobs)
@@ -61,7 +64,7 @@ package final class WorkflowRunner {
         options.jobs > 1 && options.temporaryFolder != nil && plan.workflow.has(.jobserver)
     }
 
-    /// Returns nil if the machine has none, so that the run has one slot.
+    /// Returns nil if the machine has none, so that no step takes part.
     private static func makeFIFO(for parts: RunParts) -> JobserverFIFO? {
         guard let folder = try? parts.context.files.runFolder() else { return nil }
         return try? JobserverFIFO(at: "\(folder)/jobs")

@@ -210,8 +210,6 @@ extension OperationScheduler {
         !clocks.isSuspended && running >= width && (!ready.isEmpty || !errands.waiting.isEmpty)
     }
 
-    package var hasFreeSlot: Bool { running < width }
-
     /// Gives a slot to an errand, even beyond the width if it goes on after the operation whose slot it used.
     mutating func occupy(_ errand: Errand) {
         let isNew = errands.started.insert(errand).inserted

@@ -156,7 +156,7 @@ package struct OperationScheduler: Sendable {
     package var tellsLocks = false
     var width: Int
     /// The number of operations and errands that hold a slot.
-    var running = 0
+    package internal(set) var running = 0
     var errands = Errands()
     var states: [State] = []
     var groups: [GroupState] = []

@@ -1,12 +1,12 @@
 /// The options of make(1), as it hands them in `MAKEFLAGS` to what a recipe calls: single letters without a hyphen in
 /// the first word, other options behind it, and after `--` variables ("Options/Recursion" of its manual).
-struct MakeFlags {
+package struct MakeFlags {
     private let text: String
 
-    init(_ text: String) { self.text = text }
+    package init(_ text: String) { self.text = text }
 
     /// The words before the variables.
-    private var words: [Substring] { Array(text.split(separator: " ").prefix { $0 != "--" }) }
+    private var words: [Substring] { parts.options.filter { !$0.isEmpty } }
 
     /// The options by which make runs no recipe: it shows, asks or touches.
     private static let idleOptions: [(letter: Character, names: [Substring])] = [
@@ -16,7 +16,7 @@ struct MakeFlags {
     private static let lettersWithArgument = "CEIOWfjlo"
 
     /// The option by which make runs no recipe, such as `-n`; nil if it really makes.
-    var idleOption: String? {
+    package var idleOption: String? {
         Self.idleOptions.first { option in
             words.enumerated().contains { index, word in
                 if word.hasPrefix("--") { return option.names.contains(word) }
@@ -28,17 +28,28 @@ struct MakeFlags {
 
     /// The same for a process that has no part in the jobs of this make: without the number of jobs and the jobserver,
     /// so that a make below is serial and does not look for descriptors that it does not have.
-    var withoutJobs: String {
-        var isOption = true
-        let words = text.split(separator: " ", omittingEmptySubsequences: false).filter { word in
-            if word == "--" { isOption = false }
-            return !isOption || !Self.isAboutJobs(word)
-        }
-        return words.joined(separator: " ")
+    package var withoutJobs: String {
+        let (options, variables) = parts
+        return (options.filter { !Self.isAboutJobs($0) } + variables).joined(separator: " ")
+    }
+
+    /// The same for a process that takes part in `jobs` jobs, by a jobserver that is named as `--jobserver-auth` takes
+    /// it. A first word of letters stays the first.
+    func withJobs(_ jobs: Int, auth: String) -> String {
+        let (options, variables) = parts
+        let words: [Substring] = ["-j\(jobs)", "--jobserver-auth=\(auth)"]
+        return ((options.isEmpty ? [""] : options) + words + variables).joined(separator: " ")
+    }
+
+    /// The words, even empty ones, before and from the `--` on.
+    private var parts: (options: ArraySlice<Substring>, variables: ArraySlice<Substring>) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let end = words.firstIndex(of: "--") ?? words.endIndex
+        return (words[..<end], words[end...])
     }
 
     /// The number of jobs; nil if it is not limited, or not said.
-    var jobs: Int? {
+    package var jobs: Int? {
         words.lazy.compactMap { word -> Int? in
             let number = word.hasPrefix("--jobs=") ? word.dropFirst(7) : word.hasPrefix("-j") ? word.dropFirst(2) : ""
             return Int(number)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import FlowrunCommands
+@testable import Processes
 
 struct `The flags that make hands on` {
     @Test(arguments: [
@@ -28,6 +28,14 @@ struct `The flags that make hands on` {
     ])
     func `are handed on without the number of jobs and the jobserver`(text: String, handedOn: String) {
         #expect(MakeFlags(text).withoutJobs == handedOn)
+    }
+
+    @Test(arguments: [
+        ("", " -j3 --jobserver-auth=9,9"), ("k", "k -j3 --jobserver-auth=9,9"),
+        ("k -- A=b", "k -j3 --jobserver-auth=9,9 -- A=b"), ("-- A=b", " -j3 --jobserver-auth=9,9 -- A=b"),
+    ])
+    func `name the jobserver before the variables`(text: String, handedOn: String) {
+        #expect(MakeFlags(text).withJobs(3, auth: "9,9") == handedOn)
     }
 
     @Test(arguments: [
