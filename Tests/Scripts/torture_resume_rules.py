@@ -225,7 +225,7 @@ class Text:
         step = self.steps[ids][0]
         needs = sorted((need, kind, tuple(self.contents(need))) for need, kind in self.needs(ids))
         return (step.version, step.wait, step.is_separate, step.is_detached, step.takes_arguments and self.argument,
-                step.takes_arguments, step.condition == "success()", tuple(self.reads(ids)), tuple(needs), bool(self.trees[ids]),
+                step.takes_arguments, step.condition == "success()", tuple(self.reads(ids)), tuple(needs), self.trees[ids],
                 bool(self.trees[ids]) and tuple(self.left_in_tree(ids)))
 
     def contents(self, need):

@@ -92,8 +92,30 @@ struct GitHubTests {
     @Test func `conditions are translated`() throws {
         try expect(
             "  a: { if: \"github.ref == 'refs/heads/main' && !cancelled()\", runs-on: ubuntu-latest, steps: [{ run: x }] }\n  b: { needs: a, if: \"${{ always() && needs.a.result == 'failure' }}\", runs-on: ubuntu-latest, steps: [{ run: 'y' }] }\n",
-            "if: (env.GITHUB_REF ?? '') == 'refs/heads/main' && !cancelled()",
-            "if: always() && steps.a.outcome == 'failure'")
+            "if: lower(env.GITHUB_REF ?? '') == 'refs/heads/main' && !cancelled()",
+            "if: always() && if(steps.a.outcome == 'timeout', 'failure', ",
+            "if(steps.a.outcome == 'not-run', 'skipped', steps.a.outcome)) == 'failure'")
+        try expect(
+            "  a: { if: \"contains(env.X, 'Yes') || 'Main' != github.ref_name\", runs-on: ubuntu-latest, steps: [{ id: s, run: x }, { if: steps.s.outcome == 'success', run: 'y' }] }\n",
+            "contains(lower(env.X ?? ''), 'yes') || 'main' != lower(env.GITHUB_REF_NAME ?? '')",
+            "if: steps.s.outcome == 'success'")
+        try expect(
+            "  a: { runs-on: ubuntu-latest, steps: [{ id: s, run: x }, { if: steps.s.conclusion == 'success', run: z }] }\n",
+            "flowrun has nothing like the condition `steps.s.conclusion")
+    }
+
+    @Test func `a job that needs a skipped one is skipped, unless its condition looks at outcomes`() throws {
+        try expect(
+            "  a: { if: \"env.A == '1'\", runs-on: ubuntu-latest, steps: [{ run: x }] }\n"
+                + "  w: { runs-on: windows-latest, steps: [{ run: x }] }\n"
+                + "  b: { needs: [a, w], runs-on: ubuntu-latest, steps: [{ run: 'y' }] }\n"
+                + "  c: { needs: b, if: \"env.C == '1'\", runs-on: ubuntu-latest, steps: [{ run: 'y' }] }\n"
+                + "  d: { needs: b, if: always(), runs-on: ubuntu-latest, steps: [{ run: 'y' }] }\n"
+                + "  e: { runs-on: ubuntu-latest, steps: [{ run: x }] }\n"
+                + "  f: { needs: e, runs-on: ubuntu-latest, steps: [{ run: x }] }\n",
+            "if: steps.a.outcome != 'skipped' && steps.w.outcome != 'skipped'\n",
+            "if: steps.b.outcome != 'skipped' && ((env.C ?? '') == '1')\n", "if: always()\n",
+            "needs: [e]\n    isolate: copy\n")
     }
 
     @Test func `actions that make a machine ready are left out with a comment, others have to be filled in`() throws {

@@ -142,6 +142,28 @@ struct MakefileTests {
             ".ONESHELL:\na:\n\tcd x\n\tpwd\n", "Makefile", "run: |\n      (\n      cd x\n      pwd\n      ) || exit\n")
     }
 
+    @Test func `a command whose failure counts for nothing changes nothing for the next`() throws {
+        try expect(
+            "a:\n\t-cd build\n\trm -rf *.tmp\nb:\n\t-@exit 3\n\tx\n", "Makefile",
+            "(cd build) || true\n      rm -rf *.tmp\n", "(exit 3) || true\n      x\n")
+    }
+
+    @Test func `set -e in a recipe keeps its effect`() throws {
+        try expect(
+            "a:\n\t@set -e; for i in 1 2; do false; echo $$i; done\n\t@echo next\n", "Makefile",
+            "(set +e; set -e; for i in 1 2; do false; echo $i; done)\n      echo next\n")
+    }
+
+    @Test func `the output of several commands is one line`() throws {
+        try expect("A := $(shell echo a; echo b)\na:\n\techo $(A)\n", "Makefile", "| tr ''\\n'' '' ''")
+    }
+
+    @Test func `what calls make takes part in the jobs`() throws {
+        try expect(
+            "a:\n\t$(MAKE) -C src\nb:\n\tx\n", "Makefile", "    jobserver: true\n    run: make -C src\n",
+            "  b:\n    run: x\n")
+    }
+
     @Test func `a target that only needs others is a milestone`() throws {
         try expect("all: a b\na:\n\tx\nb:\n\tx\n", "Makefile", "  all:\n    needs: [a, b]\n\n  a:\n")
         try expect(".PHONY: all\nall:\n", "Makefile", "  all:\n    run: ':'\n")

@@ -22,9 +22,14 @@ struct TreeCopyCommand {
         for path; do excluded+=("$(realpath -m -- "$path")"); done
         # All but the configuration, which may allow what git else refuses.
         unset $(git rev-parse --local-env-vars 2>/dev/null | grep -v '^GIT_CONFIG')
-        new=$target.new list=$target.new/list
+        new=$target.new list=$target.new/list errors=$target.new/errors
         remove() { [[ ! -e $1 ]] || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
         trap 'remove "$new"' EXIT
+
+        # True if all errors are about files that others have removed meanwhile; else shows them.
+        are_of_vanished() {
+            if grep -qv 'No such file or directory$' "$errors"; then cat -- "$errors" >&2 && return 1; fi
+        }
 
         # Sets `outside` to the excluded folders below a folder, relative to it.
         find_excluded() {
@@ -89,22 +94,30 @@ struct TreeCopyCommand {
             local -a left
             while ((${#plain[@]})); do
                 if printf '%s\0' "${plain[@]}" |
-                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- 2> "$list"; then return; fi
+                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- 2> "$errors"; then
+                    return
+                fi
                 left=()
                 for path in "${plain[@]}"; do [[ ! -e $path && ! -L $path ]] || left+=("$path"); done
                 if ((${#left[@]} == ${#plain[@]})); then
-                    copy_into_writable "$1" 2> /dev/null || { cat -- "$list" >&2 && return 1; }
+                    copy_into_writable "$1" 2> /dev/null || { cat -- "$errors" >&2 && return 1; }
                     return
                 fi
                 plain=("${left[@]}")
             done
         }
 
-        # Does the same with folders that the user can write to. For cp(1), a folder has its mode before all is in it.
+        # Does the same for folders without write permission, which cp(1) sets before all is in them.
         copy_into_writable() {
+            local path above=
             chmod -R u+rwX -- "$1"
             printf '%s\0' "${plain[@]}" | tar -c --null --verbatim-files-from --no-recursion -T - |
-                tar -x -p -C "$1"
+                tar -x -p -C "$1" || return
+            for path in "${plain[@]}"; do
+                [[ $path == */* && ${path%/*} != "$above" ]] || continue
+                above=${path%/*}
+                chmod --reference="$above" -- "$1/$above"
+            done
         }
 
         copy_git() {
@@ -133,11 +146,17 @@ struct TreeCopyCommand {
             [[ ! -d $common/lfs ]] || git config --file "$1/config" lfs.storage "$common/lfs"
         }
 
-        # Copies the entries of a folder that match an expression of find(1).
+        # Copies the entries of a folder that match an expression of find(1). A git that works in there meanwhile makes
+        # and removes files; its locks are not for the copy.
         copy_files() {
-            local source=$1 copy=$2
+            local source=$1 copy=$2 tries=10
             shift 2
-            find "$source" -mindepth 1 -maxdepth 1 "$@" ! -type s -exec cp -a --reflink=auto -t "$copy" -- {} +
+            until LC_ALL=C find "$source" -mindepth 1 -maxdepth 1 "$@" ! -type s \
+                -exec cp -a --remove-destination --reflink=auto -t "$copy" -- {} + 2> "$errors"; do
+                are_of_vanished
+                ((tries -= 1)) || return 1
+            done
+            find "$copy" -name '*.lock' -type f -delete
         }
 
         copy_folder() {
@@ -146,8 +165,8 @@ struct TreeCopyCommand {
             find_excluded "$1"
             cd -- "$1"
             for path in "${outside[@]}"; do [[ ! -d $path ]] || prune+=(-samefile "$path" -prune -o); done
-            find . -ignore_readdir_race -mindepth 1 "${prune[@]}" \
-                \( ! -type d ! -type s -o -type d -empty \) -print0 > "$list"
+            LC_ALL=C find . -mindepth 1 "${prune[@]}" \
+                \( ! -type d ! -type s -o -type d -empty \) -print0 > "$list" 2> "$errors" || are_of_vanished
             mapfile -d '' -t plain < "$list"
             copy_paths "$2"
         }
@@ -168,10 +187,10 @@ struct TreeCopyCommand {
                 exit 1
             fi
             top=
-        elif ! top=$(LC_ALL=C git rev-parse --show-toplevel 2> "$list"); then
-            case $(< "$list") in
+        elif ! top=$(LC_ALL=C git rev-parse --show-toplevel 2> "$errors"); then
+            case $(< "$errors") in
             *'not a git repository'* | *'must be run in a work tree'*) top= ;;
-            *) cat -- "$list" >&2 && exit 1 ;;
+            *) cat -- "$errors" >&2 && exit 1 ;;
             esac
         elif [[ ! $top -ef $here ]] && { [[ $top -ef ${HOME:-/} ]] ||
             ! git ls-files --error-unmatch -- . >/dev/null 2>&1; }; then
@@ -184,7 +203,7 @@ struct TreeCopyCommand {
         mkdir -p -- "$new/tree$folder"
         printf '%s' "$folder" > "$new/folder"
         printf '%s\n' "$run" "$run" "$target" > "$new/record"
-        rm -- "$list"
+        rm -f -- "$list" "$errors"
         mv -T -- "$new" "$target"
         printf '%s' "$target/tree$folder"
         """#

@@ -38,6 +38,9 @@ package struct StepDraft: Equatable, Sendable {
         self.origin = origin
     }
 
+    /// Lets the makes in it take part in the jobs of the run.
+    mutating func sharesJobs() { set("jobserver", .word("true")) }
+
     mutating func set(_ key: String, _ value: YAMLValue) { settings.append(YAMLEntry(key, value)) }
 
     /// Replaces the body by a step that has to be filled in. What is dropped remains in the comment above the step. A
@@ -60,6 +63,13 @@ package struct StepDraft: Equatable, Sendable {
         case .group(let steps, let finally): (steps + finally).flatMap(\.unfinishedIDs).map { "\(id).\($0)" }
         default: []
         }
+    }
+
+    /// True if it, or all that is in it, may be skipped by a condition or on this platform.
+    var mayBeSkipped: Bool {
+        if condition != nil || settings.contains(where: { $0.key == "platforms" }) { return true }
+        guard case .group(let steps, _) = body else { return false }
+        return steps.allSatisfy(\.mayBeSkipped)
     }
 
     /// The number of steps, groups not counted: 1, or those inside of it.

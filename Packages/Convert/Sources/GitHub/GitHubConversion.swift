@@ -52,8 +52,7 @@ struct GitHubConversion {
             defaults.insert(YAMLEntry("shell", .texts(["bash", "-e", "-c"])), at: 0)
         }
         draft.settings.append(YAMLEntry("defaults", .inline(defaults)))
-        draft.head.append(
-            "Each job works in a copy of the tree as it is, without what git ignores.")
+        draft.head.append("Each job works in a copy of the tree as it is, without what git ignores.")
         let jobs = fields.take("jobs").map { Array($0.entries) } ?? []
         draft.tail += fields.leftOver(source)
         if let key = fields.otherKeys.first(where: { !["permissions", "concurrency", "run-name"].contains($0) }) {
@@ -61,6 +60,7 @@ struct GitHubConversion {
         }
         for job in jobs { _ = ids.id(for: job.key.text) }
         for job in jobs { draft.steps.append(step(of: job.key, job.value)) }
+        skipDependents()
         for secret in secrets {
             let fields = [YAMLEntry("env", .text(secret.variable))]
             draft.secrets.append(YAMLEntry(secret.name, .inline(fields)))
@@ -233,6 +233,26 @@ struct GitHubConversion {
         }
         setBody(of: &step, members)
         return step
+    }
+
+    /// GitHub skips a job that needs a skipped one, unless its condition has a function that looks at the outcomes.
+    private mutating func skipDependents() {
+        var skippable: Set<String> = []
+        var before = -1
+        while skippable.count > before {
+            before = skippable.count
+            for step in draft.steps where step.mayBeSkipped || !skippable.isDisjoint(with: step.needs) {
+                skippable.insert(step.id)
+            }
+        }
+        let functions = ["always(", "failure(", "cancelled("]
+        for index in draft.steps.indices where draft.steps[index].unfinishedIDs != [draft.steps[index].id] {
+            let condition = draft.steps[index].condition
+            guard condition.map({ text in functions.contains { text.contains($0) } }) != true else { continue }
+            let needs = draft.steps[index].needs.filter(skippable.contains).map { "steps.\($0).outcome != 'skipped'" }
+            let own = condition.map { ["(\($0))"] } ?? []
+            if !needs.isEmpty { draft.steps[index].condition = (needs + own).joined(separator: " && ") }
+        }
     }
 
     /// The values of the axes of a job, by the variables of its copies.

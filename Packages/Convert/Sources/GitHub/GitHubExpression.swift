@@ -57,6 +57,11 @@ enum GitHubExpression {
         var result = ""
         var rest = expression[...]
         while let first = rest.first {
+            if let (text, end) = comparison(rest) {
+                result += text
+                rest = end
+                continue
+            }
             if first == "'" {
                 // A quote in a text is doubled in both languages.
                 let text = rest.dropFirst().prefix { $0 != "'" }
@@ -77,7 +82,46 @@ enum GitHubExpression {
                 result.append(rest.removeFirst())
             }
         }
+        // Where the names are the same, the outcome itself is enough.
+        for id in Set(expression.matches(of: /(?:needs|steps)\.([A-Za-z0-9_-]+)\.(?:result|outcome)/).map(\.1)) {
+            for other in ["success", "cancelled"] {
+                for sign in ["==", "!="] {
+                    result = result.replacing(
+                        "\(outcome(of: String(id))) \(sign) '\(other)'", with: "steps.\(id).outcome \(sign) '\(other)'")
+                }
+            }
+        }
         return result.trimmed
+    }
+
+    /// Translates a comparison with a text, or a search for one, at the start of an expression: GitHub takes small and
+    /// capital letters for the same. Returns the rest behind it; nil where there is none, or where case cannot matter.
+    private static func comparison(_ text: Substring) -> (String, Substring)? {
+        let letters = "[A-Za-z_][A-Za-z0-9_.-]*"
+        func lowered(_ path: Substring) -> String? {
+            guard let value = value(String(path)), value.hasPrefix("(") else { return nil }
+            return "lower\(value)"
+        }
+        if let found = try? Regex("^(\(letters))( *[=!]= *)'([^']*)'(?!')").firstMatch(in: text),
+            let path = found[1].substring, let sign = found[2].substring, let literal = found[3].substring,
+            literal.contains(where: \.isLetter), let value = lowered(path)
+        {
+            return ("\(value)\(sign)'\(literal.lowercased())'", text[found.range.upperBound...])
+        }
+        if let found = try? Regex("^'([^']*)'( *[=!]= *)(\(letters))").firstMatch(in: text),
+            let literal = found[1].substring, let sign = found[2].substring, let path = found[3].substring,
+            literal.contains(where: \.isLetter), let value = lowered(path)
+        {
+            return ("'\(literal.lowercased())'\(sign)\(value)", text[found.range.upperBound...])
+        }
+        if let found = try? Regex("^(\(letters))\\( *(\(letters)) *, *'([^']*)' *\\)").firstMatch(in: text),
+            let name = found[1].substring, let path = found[2].substring, let literal = found[3].substring,
+            let function = function(String(name)), ["contains", "startsWith", "endsWith"].contains(function),
+            literal.contains(where: \.isLetter), let value = lowered(path)
+        {
+            return ("\(function)(\(value), '\(literal.lowercased())')", text[found.range.upperBound...])
+        }
+        return nil
     }
 
     /// The texts in quotes of an expression.
@@ -145,14 +189,19 @@ enum GitHubExpression {
         case ("env", 2): return "(env.\(parts[1]) ?? '')"
         case ("needs", 4) where parts[2] == "outputs", ("steps", 4) where parts[2] == "outputs":
             return "(steps.\(parts[1]).outputs.\(variableName(parts[3])) ?? '')"
-        case ("needs", 3) where parts[2] == "result",
-            ("steps", 3) where parts[2] == "outcome" || parts[2] == "conclusion":
-            return "steps.\(parts[1]).outcome"
+        case ("needs", 3) where parts[2] == "result", ("steps", 3) where parts[2] == "outcome":
+            return outcome(of: parts[1])
         case ("github", 4) where parts[1...2] == ["event", "inputs"]: return "params.\(variableName(parts[3]))"
         case ("github", 2) where runnerNames.contains(parts[1]): return "(env.GITHUB_\(parts[1].uppercased()) ?? '')"
         case ("runner", 2): return "(env.RUNNER_\(parts[1].uppercased()) ?? '')"
         default: return nil
         }
+    }
+
+    /// The outcome of a step or job by GitHub's names.
+    private static func outcome(of id: String) -> String {
+        let outcome = "steps.\(id).outcome"
+        return "if(\(outcome) == 'timeout', 'failure', if(\(outcome) == 'not-run', 'skipped', \(outcome)))"
     }
 
     /// Fields of `github` that its runner also sets in the environment of steps.

@@ -93,7 +93,7 @@ enum MakeBuiltIn {
     /// True for a command that prints one line.
     static func printsOneLine(_ command: String) -> Bool {
         let words = command.words
-        guard let first = words.first, !command.contains("\n") else { return false }
+        guard let first = words.first, !command.contains("\n"), !ShellShape(command).hasSeveral else { return false }
         if first == "git", words.count > 1 {
             return ["describe", "rev-parse", "branch", "config", "symbolic-ref"].contains(words[1])
                 || words.contains("-1") || words.contains("-n1") || words.contains("--count")

@@ -33,6 +33,9 @@ extension MakefileConversion {
             let commands = symbolChecks(target) + (try commands(of: target, own))
             if !commands.isEmpty || !exports.isEmpty && step.needs.isEmpty {
                 step.body = .script(ShellCommand.script(exports + commands))
+                if target.recipe.contains(where: { $0.text.contains("$(MAKE)") || $0.text.contains("${MAKE}") }) {
+                    step.sharesJobs()
+                }
             } else if let doubt = variables.doubt, target.recipe.isEmpty {
                 throw MakeProblem(doubt)
             } else if step.needs.isEmpty {

@@ -24,6 +24,7 @@ struct ProjectTool {
             var draft = StepDraft(step.id, .script(step.script))
             draft.needs = step.needs
             draft.isManual = step.isManual
+            if id == "make" { draft.sharesJobs() }
             if index == 0, let comment { draft.comments = [comment] }
             return draft
         }

@@ -26,17 +26,29 @@ struct ShellCommand {
         let isLine = !text.contains("\n") && !text.contains("#") && !text.hasSuffix("\\")
         let inBrackets = isLine ? "(\(text))" : "(\n\(text)\n)"
         if isTolerated {
-            guard shape.hasSeveral || shape.hasLists || !isLine else { return "\(text) || true" }
+            guard shape.hasSeveral || shape.hasLists || !isLine || Self.changesShell(text) else {
+                return "\(text) || true"
+            }
             guard isStrict, shape.hasSeveral else { return "\(inBrackets) || true" }
             // To the left of `||`, `-e` has no effect.
             return "set +e\n\(isLine ? "(set -e; \(text))" : "(\nset -e\n\(text)\n)")\nset -e"
         }
         if isShared { return text }
         // Without `-e`, a command goes on after a failure between semicolons.
-        if !isStrict, shape.hasSeveral { return "\(inBrackets) || exit" }
+        if !isStrict, shape.hasSeveral {
+            guard Self.setsErrorExit(text) else { return "\(inBrackets) || exit" }
+            return isLine ? "(set +e; \(text))" : "(\nset +e\n\(text)\n)"
+        }
         // A failure to the left of `&&`, or behind `!`, does not end a script by itself.
         guard !isLast, shape.hidesFailure || Self.changesShell(text) else { return text }
         return inBrackets
+    }
+
+    /// True if a command may switch `-e` on, which has no effect to the left of `||`.
+    private static func setsErrorExit(_ text: String) -> Bool {
+        let words = text.split { $0 == " " || $0 == "\t" || isSeparator($0) }
+        return text.contains("errexit")
+            || zip(words, words.dropFirst()).contains { $0 == "set" && $1.hasPrefix("-") && $1.contains("e") }
     }
 
     /// True if a command may leave its shell in another folder, with other variables, or ended.
