@@ -87,6 +87,27 @@ struct JobserverTests {
     }
 
     @Test(.enabled(if: hasMake, "make is not installed"))
+    func `make -k lets the rest go on, and make -s makes flowrun quiet`() async throws {
+        let test = try FlowrunTest(files: [
+            "Makefile": "all:\n\t+@flowrun -f w.yml -j 1\n",
+            "w.yml": """
+            version: 1
+            fail-fast: true
+            steps: { a: { run: "exit 1" }, b: { run: "echo > b" } }
+
+            """,
+        ])
+        let stopped = try await make(["-j1"], in: test)
+        #expect(stopped.status == .exited(2) && !test.exists("b") && stopped.stdout.contains("failure"))
+        let result = try await make(["-k", "-j1"], in: test)
+        #expect(result.status == .exited(2) && test.exists("b"))
+        try test.write("version: 1\nsteps: { a: { run: echo said } }\n", to: "w.yml")
+        try await make(["-s"], in: test).expect(exit: 0, stdout: "")
+        let loud = try await make([], in: test)
+        #expect(loud.stdout.contains("said"))
+    }
+
+    @Test(.enabled(if: hasMake, "make is not installed"))
     func `-j counts in place of the jobserver, which is told`() async throws {
         let test = try Self.project(recipe: "+@flowrun -f flowrun.yml -j 3 a")
         let result = try await make(["-j2", "a"], in: test)

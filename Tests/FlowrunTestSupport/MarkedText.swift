@@ -27,7 +27,13 @@ package struct MarkedText {
     /// marker stands. A warning has a `?` after its code.
     package func summary(of diagnostics: [Diagnostic]) -> [String] {
         diagnostics.sortedByPlace().map { finding in
-            let code = finding.code.rawValue + (finding.severity == .warning ? "?" : "")
+            let mark =
+                switch finding.severity {
+                case .error: ""
+                case .warning: "?"
+                case .note: "."
+                }
+            let code = finding.code.rawValue + mark
             return "\(place(of: finding.range)) \(code) \(finding.message)"
         }
     }

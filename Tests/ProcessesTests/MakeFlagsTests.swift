@@ -39,6 +39,26 @@ struct `The flags that make hands on` {
     }
 
     @Test(arguments: [
+        ("k", true, false), ("ks -j4", true, true), (" --keep-going --quiet", true, true), ("", false, false),
+        (" -Iks -- k s", false, false), ("s", false, true), ("n --silent", false, true),
+    ])
+    func `say if make goes on after a failure, and if it is silent`(text: String, goesOn: Bool, isSilent: Bool) {
+        #expect(MakeFlags(text).keepsGoing == goesOn && MakeFlags(text).isSilent == isSilent)
+    }
+
+    /// As GNU make 4.3 and 4.4 hand them on, in pipe and FIFO form, below an unlimited make, and with variables.
+    @Test(arguments: [
+        (" -j4 --jobserver-auth=3,4", 4, ""), ("ks -j4 --jobserver-auth=fifo:/tmp/GMfifo9", 4, "ks"),
+        (" -j --no-print-directory", nil, " --no-print-directory"),
+        (" -j3 --jobserver-auth=fifo:/tmp/GMfifo1 --shuffle=7 -- A=b", 3, " --shuffle=7 -- A=b"),
+        ("rR -j2 --jobserver-auth=-2,-2 -Oline -- X=-j9", 2, "rR -Oline -- X=-j9"),
+    ])
+    func `are read in all forms of make`(text: String, jobs: Int?, handedOn: String) {
+        let flags = MakeFlags(text)
+        #expect(flags.jobs == jobs && flags.withoutJobs == handedOn && flags.idleOption == nil)
+    }
+
+    @Test(arguments: [
         ("", nil), (" -j4 --jobserver-auth=3,4", 4), ("k -j --x", nil), (" --jobs=7", 7), (" -- X=-j4", nil),
         (" -j2 -j8", 8),
     ])

@@ -93,6 +93,46 @@ struct `What runs and is hardly meant is a warning` {
     }
 }
 
+struct `A make that takes no part in the jobs of the run is noted` {
+    private static let serial = "`make` runs one recipe at a time here, since the step takes no part in the run's jobs"
+
+    @Test(arguments: [
+        ("run: 1️⃣make all", serial), ("run: [1️⃣make, all]", serial), ("run: cd src && CC=gcc time 1️⃣make", serial),
+        ("run: |\n  # make\n  if test -e x; then\n    1️⃣gmake -C src; fi\n", serial),
+        ("run: x=$(1️⃣make -s print)", serial),
+        ("run: make 1️⃣-j4 all", "`-j4` runs jobs of its own beside those of the run"),
+        ("run: [make, all, 1️⃣--jobs=4]", "`--jobs=4` runs jobs of its own beside those of the run"),
+        ("run: make -C src 1️⃣-kj\njobserver: true", "`-kj` runs jobs of its own beside those of the run"),
+    ])
+    func `at its place`(lines: String, message: String) {
+        #expect(checkStep(lines).summary == ["1️⃣ FR0228. \(message)"])
+    }
+
+    @Test(arguments: [
+        "run: make\njobserver: true", "run: [make, all]\njobserver: fifo", "run: make -j4\njobserver: false",
+        "run: echo make it so", "run: ./make", "run: cmake --build x", "run: '# make'", "run: [echo, make]",
+        "run: |\n  cat <<E\n  make x\n  E\n", "run: x\nname: make", "run: echo \"run make\"; make_it",
+    ])
+    func `and nothing else is`(lines: String) { #expect(checkStep(lines).summary == []) }
+
+    @Test func `once for a file, with a fix for the first step and the places of others`() {
+        let checked = Checked(
+            """
+            version: 1
+            steps:
+              a: { run: 1️⃣make a }
+              b: { run: make b }
+              c: { jobserver: true, run: make c }
+              d: { steps: { e: { run: make e }, f: { run: make f }, g: { run: make g }, h: { run: make h } } }
+            """)
+        #expect(checked.summary == ["1️⃣ FR0228. \(Self.serial)"])
+        #expect(checked.fixed.contains("a: { jobserver: true, run: make a }"))
+        #expect(
+            checked.diagnostics.first?.notes.map(\.message)
+                == ["the same here", "the same here", "the same here", "and in 2 more steps"])
+    }
+}
+
 struct `What is in a list twice` {
     @Test(arguments: [
         ("mutex: [a, b, a]\nrun: x", "mutex: [a, b]\n    run: x"), ("mutex: [a, a]\nrun: x", "mutex: [a]\n    run: x"),

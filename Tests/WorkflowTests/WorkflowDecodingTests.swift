@@ -23,11 +23,11 @@ struct `A workflow file` {
                 name: Build
                 needs: { lint: done, fetch: success, x: failure }
                 steps:
-                  compile: { run: [make, -j, 4, true], env: { T: x } }
+                  compile: { run: [cc, -j, 4, true], env: { T: x } }
                   link:
                     needs: [compile]
                     run: |
-                      make link
+                      cc link
                     timeout: 1h30m
                     grace: 250ms
                     kill-signal: HUP
@@ -60,12 +60,12 @@ struct `A workflow file` {
         #expect(build.isGroup && build.settings?.name == "Build")
         #expect(
             workflow.needs(of: build).map { "\($0.name) \($0.kind)" } == ["lint done", "fetch success", "x failure"])
-        guard case .arguments(["make", "-j", "4", "true"]) = try #require(checked.node("compile")).body else {
+        guard case .arguments(["cc", "-j", "4", "true"]) = try #require(checked.node("compile")).body else {
             Issue.record("a list is an argv")
             return
         }
         let link = try #require(checked.node("link"))
-        guard case .script(let script) = link.body, script.text(in: workflow.file) == "make link\n" else {
+        guard case .script(let script) = link.body, script.text(in: workflow.file) == "cc link\n" else {
             Issue.record("a text is a script")
             return
         }
@@ -99,7 +99,7 @@ struct `A workflow file` {
 
     @Test func `gives steps their anchors' contents`() throws {
         let checked = Checked(
-            "version: 1\nsteps:\n  a: &a\n    run: make\n    env: &e { X: 1 }\n  b: *a\n  c: { run: x, env: *e }\n")
+            "version: 1\nsteps:\n  a: &a\n    run: x\n    env: &e { X: 1 }\n  b: *a\n  c: { run: x, env: *e }\n")
         #expect(checked.summary == [])
         #expect(checked.workflow?.nodes.dropFirst().compactMap(\.settings?.env.count) == [1, 1, 1])
     }

@@ -20,16 +20,18 @@ enum WorkflowCommands {
         case "sarif": try StandardStream.output.deliver(.json(SARIFPrinter.text(findings, version: flowrunVersion)))
         case "github": try StandardStream.output.deliver(.asIs(GitHubAnnotations.text(findings)))
         default:
-            let sound = checked.filter(\.result.findings.isEmpty).map { file, _ in
+            let sound = checked.filter { Self.areNotes($0.result.findings) }.map { file, _ in
                 "\(file == "-" ? "<stdin>" : file.visible): ok\n".harmlessLines
             }
             let drawn = StandardStream.output.drawn(findings, color: arguments.choice(.color) ?? .auto)
             try StandardStream.output.deliver(.asIs(drawn + sound.joined()))
         }
-        let isValid = !findings.containErrors && (findings.isEmpty || !arguments.has(.strict))
+        let isValid = !findings.containErrors && (areNotes(findings) || !arguments.has(.strict))
         // Exits here, because freeing a large workflow takes a while.
         withExtendedLifetime(checked) { exit((isValid ? ExitStatus.success : .invalid).rawValue) }
     }
+
+    private static func areNotes(_ findings: [Diagnostic]) -> Bool { findings.allSatisfy { $0.severity == .note } }
 
     /// Returns the findings of a file, and the loaded file, which the caller keeps because freeing it takes a while.
     private static func result(

@@ -227,7 +227,7 @@ extension WorkflowChoice {
 
     private func whole(color: ColorMode, known: (Workflow) -> KnownValues) throws(CommandError) -> Plan {
         let loaded = WorkflowLoader(file, allowsOutside: allowsOutside, known: known)
-        StandardStream.error.show(loaded.diagnostics, color: color)
+        StandardStream.error.show(loaded.diagnostics.filter { $0.severity != .note }, color: color)
         guard let plan = loaded.plan else { throw CommandError(.invalid, [], hint: advice) }
         return plan
     }

@@ -86,6 +86,8 @@ package struct WorkflowLoader {
         workflow = known
         self.file = file
         self.plan = findings.containErrors ? nil : plan
+        // Beside an error a note is of no interest.
+        if findings.containErrors { findings.removeAll { $0.severity == .note } }
         let told = known?.explained(findings) ?? findings
         diagnostics = told.count > 1 ? told.sortedByPlace() : told
     }

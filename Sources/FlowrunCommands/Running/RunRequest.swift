@@ -96,9 +96,12 @@ extension RunRequest {
         guard options.arguments.allSatisfy(\.isExactArgument) else {
             throw .usage("an argument behind `--` is not UTF-8; give it encoded, or in a file")
         }
-        options.failFast = arguments.value(.failFast).map { $0 == "true" }
+        let make = environmentVariable("MAKEFLAGS").map(MakeFlags.init)
+        options.failFast =
+            arguments.value(.failFast).map { $0 == "true" } ?? (make?.keepsGoing == true ? false : nil)
         options.timeout = try arguments.duration(.timeout)
-        log = arguments.choice(.log) ?? .text
+        let isSilent = make?.isSilent == true && !arguments.has(.verbose) && !arguments.has(.output)
+        log = arguments.choice(.log) ?? (isSilent ? .quiet : .text)
         logFile = arguments.value(.logFile)
         output = arguments.choice(.output)
         progress = arguments.choice(.progress) ?? .auto
@@ -117,7 +120,7 @@ extension RunRequest {
         options.isConfirmed = arguments.has(.yes)
         mayWait = !arguments.has(.noWait)
         isDryRun = arguments.has(.dryRun)
-        if !isDryRun, let option = environmentVariable("MAKEFLAGS").flatMap({ MakeFlags($0).idleOption }) {
+        if !isDryRun, let option = make?.idleOption {
             StandardStream.error.say("make was called with `\(option)`: nothing is started, as with `flowrun -n`")
             isDryRun = true
         }

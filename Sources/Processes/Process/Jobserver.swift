@@ -242,7 +242,19 @@ package final class OwnJobserver: TokenPool {
         settle()
     }
 
-    private func settle() { while excess > 0, fifo.take() { excess -= 1 } }
+    /// Takes what processes give back beyond the number of tokens, now and as they do.
+    private func settle() {
+        while excess > 0, fifo.take() { excess -= 1 }
+        guard excess > 0, !isSettling else { return }
+        isSettling = true
+        Poller.shared.after(Self.interval) { [weak self] in
+            self?.isSettling = false
+            self?.settle()
+        }
+    }
+
+    private var isSettling = false
+    private static let interval = Duration.milliseconds(1)
 
     package func share(through fifo: JobserverFIFO) {}
 

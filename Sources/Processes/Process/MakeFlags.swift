@@ -17,13 +17,21 @@ package struct MakeFlags {
 
     /// The option by which make runs no recipe, such as `-n`; nil if it really makes.
     package var idleOption: String? {
-        Self.idleOptions.first { option in
-            words.enumerated().contains { index, word in
-                if word.hasPrefix("--") { return option.names.contains(word) }
-                return (word.hasPrefix("-") || index == 0 && !word.contains("="))
-                    && word.prefix { !Self.lettersWithArgument.contains($0) }.contains(option.letter)
-            }
-        }.map { "-\($0.letter)" }
+        Self.idleOptions.first { has($0.letter, $0.names) }.map { "-\($0.letter)" }
+    }
+
+    /// True if make goes on after a failure.
+    package var keepsGoing: Bool { has("k", ["--keep-going"]) }
+
+    /// True if make says nothing of its own.
+    package var isSilent: Bool { has("s", ["--silent", "--quiet"]) }
+
+    private func has(_ letter: Character, _ names: [Substring]) -> Bool {
+        words.enumerated().contains { index, word in
+            if word.hasPrefix("--") { return names.contains(word) }
+            return (word.hasPrefix("-") || index == 0 && !word.contains("="))
+                && word.prefix { !Self.lettersWithArgument.contains($0) }.contains(letter)
+        }
     }
 
     /// The same for a process that has no part in the jobs of this make: without the number of jobs and the jobserver,

@@ -6,6 +6,8 @@ internal import Basics
 package struct Diagnostic: Sendable {
     package enum Severity: String, Sendable {
         case error, warning
+        /// Nothing is wrong; only `check` tells it.
+        case note
     }
 
     /// Another place that explains the finding. `range` is nil if the note concerns no place.

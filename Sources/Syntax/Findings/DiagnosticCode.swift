@@ -49,6 +49,7 @@ package enum DiagnosticCode: String, CaseIterable, Sendable {
     case unknownTemplate = "FR0225"
     case unusedTemplate = "FR0226"
     case wrongArgument = "FR0227"
+    case makeJobs = "FR0228"
 
     // The graph
     case dependencyCycle = "FR0301"

@@ -79,6 +79,7 @@ extension DiagnosticCode {
         case .unknownTemplate: PackageResources.FR0225_txt
         case .unusedTemplate: PackageResources.FR0226_txt
         case .wrongArgument: PackageResources.FR0227_txt
+        case .makeJobs: PackageResources.FR0228_txt
         case .dependencyCycle: PackageResources.FR0301_txt
         case .sharedValueCycle: PackageResources.FR0302_txt
         case .usesCycle: PackageResources.FR0303_txt

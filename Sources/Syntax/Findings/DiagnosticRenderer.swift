@@ -28,7 +28,12 @@ package struct DiagnosticRenderer: Sendable {
         }
         let lines = ([excerpt] + noteExcerpts).compactMap { $0?.line }
         let margin = lines.map { String($0).count }.max() ?? 0
-        let color = diagnostic.severity == .error ? style.error : style.warning
+        let color =
+            switch diagnostic.severity {
+            case .error: style.error
+            case .warning: style.warning
+            case .note: style.note
+            }
 
         let place = excerpt.map { "\(diagnostic.file.name):\($0.line):\($0.column)" } ?? diagnostic.file.name
         var text = "\(style.bold)\(Excerpt.visible(place).harmlessLines):\(style.reset) "

@@ -130,6 +130,21 @@ package final class SourceFile: Sendable {
 }
 
 extension SourceFile {
+    /// True if the file has a text, which is not empty, anywhere. O(length).
+    package func mentions(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        return bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while rest.count >= count, let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                let found = memchr(start, Int32(text.utf8Start.pointee), rest.count - count + 1)
+            {
+                if memcmp(found, text.utf8Start, count) == 0 { return true }
+                rest = rest.dropFirst(UnsafeRawPointer(found) - start + 1)
+            }
+            return false
+        }
+    }
+
     /// The largest file that is read, in bytes: 64 MiB.
     package static let sizeLimit = 64 << 20
 

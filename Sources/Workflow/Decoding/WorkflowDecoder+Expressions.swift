@@ -335,19 +335,7 @@ extension WorkflowDecoder {
 extension WorkflowDecoder {
     private static let outputFile = "FLOWRUN_OUTPUT"
 
-    static func mentionsOutputFile(_ file: SourceFile) -> Bool {
-        let name = Array(outputFile.utf8)
-        return file.bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while rest.count >= name.count, let start = UnsafeRawBufferPointer(rebasing: rest).baseAddress,
-                let found = memchr(start, Int32(name[0]), rest.count - name.count + 1)
-            {
-                if memcmp(found, name, name.count) == 0 { return true }
-                rest = rest.dropFirst(UnsafeRawPointer(found) - start + 1)
-            }
-            return false
-        }
-    }
+    static func mentionsOutputFile(_ file: SourceFile) -> Bool { file.mentions("FLOWRUN_OUTPUT") }
 
     mutating func reportUndeclaredOutput(
         _ run: MappingReader.Entry, in reader: borrowing MappingReader, of step: NodeIndex
@@ -389,6 +377,13 @@ extension WorkflowDecoder {
     }
 
     /// Inserts a `key: value` into a mapping, before an existing key.
+    mutating func noteMake(_ run: MappingReader.Entry, in reader: borrowing MappingReader) {
+        let mapping = reader.node
+        var calls = document.makeCalls.take()
+        calls?.note(run.value, in: reader) { insertion(of: $0, before: run.key, in: mapping) }
+        document.makeCalls = calls
+    }
+
     private func insertion(of text: String, before key: YAMLNode, in mapping: YAMLNode) -> Diagnostic.Fix.Edit {
         let start = key.range.lowerOffset
         let range = SourceRange(start..<start)

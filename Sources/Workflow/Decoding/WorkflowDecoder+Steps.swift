@@ -69,6 +69,7 @@ extension WorkflowDecoder {
         } else if let run = reader.take(.run) {
             nodes[index.row].body = decodeRun(run)
             checkInteractive(reader, of: index)
+            if document.makeCalls != nil { noteMake(run, in: reader) }
             if document.mentionsOutputFile { reportUndeclaredOutput(run, in: reader, of: index) }
             if let shell = reader.take(.shell), case .arguments = nodes[index.row].body {
                 report(

@@ -146,6 +146,7 @@ package struct WorkflowDecoder {
                 fix: .init("add `steps:` with a step below it"))
         }
         reportUnusedTemplates()
+        document.makeCalls?.report(to: &self)
     }
 
     /// `default`: the steps and groups that run when none is named, empty if the steps are listed then; nil if the file
@@ -305,6 +306,8 @@ struct DecodedDocument {
     var stepParameterNames: Set<String> = []
     /// True if the file contains `FLOWRUN_OUTPUT` anywhere; only then are scripts searched for it.
     let mentionsOutputFile: Bool
+    /// nil if the file does not contain `make` anywhere.
+    var makeCalls: MakeCalls?
     /// In the order of the document.
     var templates: [DeclaredTemplate] = []
     /// The index of each name in `templates`.
@@ -318,6 +321,7 @@ struct DecodedDocument {
         self.isComputed = isComputed
         hasExpressions = !isComputed && WorkflowDecoder.mentionsExpression(file)
         mentionsOutputFile = WorkflowDecoder.mentionsOutputFile(file)
+        makeCalls = MakeCalls(in: file)
         self.file = file
         self.folder = folder
     }

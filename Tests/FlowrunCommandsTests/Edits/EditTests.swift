@@ -9,7 +9,7 @@ struct EditTests {
         (#"a: { run: "echo ${{ params.p }}" }"#, #"a: { run: "echo \"$p\"" }"#),
         (#"a: { run: 'echo ${{ params.p }}' }"#, #"a: { run: 'echo "$p"' }"#),
         (#"a: { run: "echo '${{ params.p }}'" }"#, nil),
-        ("a:\n    run:make", "a:\n    { run: \"make\" }"),
+        ("a:\n    run:build", "a:\n    { run: \"build\" }"),
         ("a:\n    run:'echo hi'", "a:\n    run: 'echo hi'"),
         ("a:\n    run:[echo, hi]", "a:\n    run: [echo, hi]"),
         ("a:\n    run: x\n    name:y", "a:\n    run: x\n    name: y"),

@@ -26,7 +26,8 @@ package enum GitHubAnnotations {
             "col=\(start.column)", "endColumn=\(end.column)", "title=\(diagnostic.code.rawValue)",
         ]
         let text = escaped(message.joined(separator: "\n"), isProperty: false)
-        return "::\(diagnostic.severity.rawValue) \(properties.joined(separator: ","))::\(text)\n"
+        let level = diagnostic.severity == .note ? "notice" : diagnostic.severity.rawValue
+        return "::\(level) \(properties.joined(separator: ","))::\(text)\n"
     }
 
     private static func escaped(_ text: String, isProperty: Bool) -> String {
