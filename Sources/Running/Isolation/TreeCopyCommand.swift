@@ -26,10 +26,10 @@ struct TreeCopyCommand {
         remove() { [[ ! -e $1 ]] || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }; }
         trap 'remove "$new"' EXIT
 
-        # True if all errors are about files that others have removed meanwhile; else shows them.
-        are_of_vanished() {
-            if grep -qv 'No such file or directory$' "$errors"; then cat -- "$errors" >&2 && return 1; fi
-        }
+        # True if all errors are about files that others have removed meanwhile.
+        are_vanished() { ! grep -qv 'No such file or directory$' "$errors"; }
+
+        show_errors() { cat -- "$errors" >&2 && return 1; }
 
         # Sets `outside` to the excluded folders below a folder, relative to it.
         find_excluded() {
@@ -88,23 +88,13 @@ struct TreeCopyCommand {
             done
         }
 
-        # Copies the paths in `plain`. Others may remove some of them meanwhile.
+        # Copies the paths in `plain`, but those that others remove meanwhile.
         copy_paths() {
-            local path
-            local -a left
-            while ((${#plain[@]})); do
-                if printf '%s\0' "${plain[@]}" |
-                    xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- 2> "$errors"; then
-                    return
-                fi
-                left=()
-                for path in "${plain[@]}"; do [[ ! -e $path && ! -L $path ]] || left+=("$path"); done
-                if ((${#left[@]} == ${#plain[@]})); then
-                    copy_into_writable "$1" 2> /dev/null || { cat -- "$errors" >&2 && return 1; }
-                    return
-                fi
-                plain=("${left[@]}")
-            done
+            ((${#plain[@]})) || return 0
+            if printf '%s\0' "${plain[@]}" |
+                LC_ALL=C xargs -0 cp -a --parents --remove-destination --reflink=auto -t "$1" -- 2> "$errors" ||
+                are_vanished; then return; fi
+            copy_into_writable "$1" 2> /dev/null || show_errors
         }
 
         # Does the same for folders without write permission, which cp(1) sets before all is in them.
@@ -153,8 +143,7 @@ struct TreeCopyCommand {
             shift 2
             until LC_ALL=C find "$source" -mindepth 1 -maxdepth 1 "$@" ! -type s \
                 -exec cp -a --remove-destination --reflink=auto -t "$copy" -- {} + 2> "$errors"; do
-                are_of_vanished
-                ((tries -= 1)) || return 1
+                are_vanished && ((tries -= 1)) || show_errors
             done
             find "$copy" -name '*.lock' -type f -delete
         }
@@ -166,7 +155,8 @@ struct TreeCopyCommand {
             cd -- "$1"
             for path in "${outside[@]}"; do [[ ! -d $path ]] || prune+=(-samefile "$path" -prune -o); done
             LC_ALL=C find . -mindepth 1 "${prune[@]}" \
-                \( ! -type d ! -type s -o -type d -empty \) -print0 > "$list" 2> "$errors" || are_of_vanished
+                \( ! -type d ! -type s -o -type d -empty \) -print0 > "$list" 2> "$errors" ||
+                are_vanished || show_errors
             mapfile -d '' -t plain < "$list"
             copy_paths "$2"
         }

@@ -10,9 +10,9 @@ struct MakeCalls {
         var places: [SourceRange] = []
         var count = 0
 
-        mutating func add(_ place: SourceRange) {
+        mutating func add(_ call: Call) {
             count += 1
-            if places.count < Self.most { places.append(place) }
+            if places.count < Self.most { places.append(ExpressionText(call.node).range(call.part)) }
         }
 
         var notes: [Diagnostic.Note] {
@@ -27,25 +27,24 @@ struct MakeCalls {
     /// The text of the first call with jobs of its own.
     private var words = ""
     /// Adds the key to the first step of `serial`.
-    private var edits: [Diagnostic.Fix.Edit] = []
+    var edit: Diagnostic.Fix.Edit?
 
     /// Returns nil if the file does not contain `make` anywhere.
     init?(in file: SourceFile) { guard file.mentions("make") else { return nil } }
 
-    /// Notes the first call in a step. `edit` adds `jobserver: true` to the step.
-    mutating func note(
-        _ run: YAMLNode, in reader: borrowing MappingReader, edit: (_ key: String) -> Diagnostic.Fix.Edit
-    ) {
-        let jobserver = reader.take(.jobserver)?.value
-        guard !run.isAlias, jobserver?.isText("false") != true, let call = Call(in: run) else { return }
-        let text = ExpressionText(call.node)
+    /// Notes the first call in a step. Returns true if `edit` is to add `jobserver: true` to the step.
+    mutating func note(_ run: YAMLNode, in reader: borrowing MappingReader) -> Bool {
+        let saysJobs = reader.has(.jobserver)
+        if saysJobs, reader.entry(.jobserver).value.isText("false") { return false }
+        guard let call = Call(in: run), !run.isAlias else { return false }
         if call.hasOwnJobs {
-            if withOwnJobs.count == 0 { words = text.string(call.part) }
-            withOwnJobs.add(text.range(call.part))
-        } else if jobserver == nil {
-            if serial.count == 0 { edits = [edit("jobserver: true")] }
-            serial.add(text.range(call.part))
+            if withOwnJobs.count == 0 { words = ExpressionText(call.node).string(call.part) }
+            withOwnJobs.add(call)
+        } else if !saysJobs {
+            serial.add(call)
+            return serial.count == 1
         }
+        return false
     }
 
     /// Reports a finding for all calls of a kind.
@@ -60,7 +59,9 @@ struct MakeCalls {
             decoder.report(
                 .makeJobs, "`make` runs one recipe at a time here, since the step takes no part in the run's jobs",
                 at: first, severity: .note, notes: serial.notes,
-                fix: .init("write `jobserver: true` in the step; or `jobserver: false` if it is meant", edits: edits))
+                fix: .init(
+                    "write `jobserver: true` in the step; or `jobserver: false` if it is meant",
+                    edits: [edit].compactMap(\.self)))
         }
     }
 }
@@ -81,14 +82,12 @@ private struct Call {
             return
         }
         let words = run.elements.filter { $0.kind == .scalar && !$0.isAlias }
-        guard let program = words.first, Self.isMake(program.bytes[...]) else { return nil }
-        let option = words.dropFirst().first { Self.givesJobs($0.bytes[...]) }
+        guard let program = words.first, Self.isMake(program.bytes) else { return nil }
+        let option = words.dropFirst().first { Self.givesJobs($0.bytes) }
         node = option ?? program
         part = 0..<node.byteCount
         hasOwnJobs = option != nil
     }
-
-    private typealias Word = Slice<UnsafeBufferPointer<UInt8>>
 
     /// Reads a script word by word, as a shell does, up to the first here-document.
     private static func find(in bytes: UnsafeBufferPointer<UInt8>) -> (part: Range<Int>, hasOwnJobs: Bool)? {
@@ -96,42 +95,43 @@ private struct Call {
         var program: Range<Int>?
         var offset = 0
         while offset < bytes.count {
-            let byte = bytes[offset]
-            switch byte {
+            switch bytes[offset] {
             case UInt8(ascii: " "), UInt8(ascii: "\t"): offset += 1
             case UInt8(ascii: "\\") where offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: "\n"):
                 offset += 2
             case UInt8(ascii: "#"): while offset < bytes.count, bytes[offset] != UInt8(ascii: "\n") { offset += 1 }
-            case UInt8(ascii: "<") where offset + 1 < bytes.count && bytes[offset + 1] == byte: offset = bytes.count
-            case _ where ends(byte):
+            case UInt8(ascii: "<") where offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: "<"):
+                offset = bytes.count
+            case let byte where ends(byte):
                 if let program { return (program, false) }
                 mayBeProgram = true
                 offset += 1
             default:
                 let end = end(ofWordAt: offset, in: bytes)
-                let word = bytes[offset..<end]
+                let word = UnsafeBufferPointer(rebasing: bytes[offset..<end])
                 if program != nil {
                     if givesJobs(word) { return (offset..<end, true) }
                 } else if mayBeProgram {
                     if isMake(word) { program = offset..<end } else { mayBeProgram = precedesProgram(word) }
                 }
-                offset = max(end, offset + 1)
+                offset = end
             }
         }
         return program.map { ($0, false) }
     }
 
+    /// The word has at least one byte.
     private static func end(ofWordAt start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        var (end, quote) = (start, nil as UInt8?)
+        var (end, quote) = (start, 0 as UInt8)
         while end < bytes.count {
             let byte = bytes[end]
-            if quote == nil, ends(byte) || byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { break }
-            if byte == UInt8(ascii: "\\"), quote != UInt8(ascii: "'") {
-                end += 1
-            } else if byte == quote {
-                quote = nil
-            } else if quote == nil, byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") {
-                quote = byte
+            switch byte {
+            case UInt8(ascii: " ") where quote == 0, UInt8(ascii: "\t") where quote == 0: return end
+            case UInt8(ascii: "\\") where quote != UInt8(ascii: "'"): end += 1
+            case UInt8(ascii: "'") where quote == 0, UInt8(ascii: "\"") where quote == 0: quote = byte
+            case quote where quote != 0: quote = 0
+            case _ where quote == 0 && ends(byte): return end
+            default: break
             }
             end += 1
         }
@@ -139,26 +139,35 @@ private struct Call {
     }
 
     /// True for a byte behind which a command begins.
-    private static func ends(_ byte: UInt8) -> Bool { "\n;&|()`".utf8.contains(byte) }
-
-    /// True for a word behind which the same command goes on: `CC=gcc make`, `time make`, `! make`.
-    private static func precedesProgram(_ word: Word) -> Bool {
-        word.first == UInt8(ascii: "-") || word.contains(UInt8(ascii: "="))
-            || [
-                "if", "then", "elif", "else", "while", "until", "do", "{", "!", "exec", "time", "command", "env",
-                "nice",
-            ]
-            .contains { $0.utf8.elementsEqual(word) }
+    private static func ends(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\n"), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"), UInt8(ascii: "("),
+            UInt8(ascii: ")"), UInt8(ascii: "`"):
+            true
+        default: false
+        }
     }
 
-    private static func isMake(_ word: Word) -> Bool {
-        word.elementsEqual("make".utf8) || word.elementsEqual("gmake".utf8)
+    private static let introducing = [
+        "if", "then", "elif", "else", "while", "until", "do", "{", "!", "exec", "time", "command", "env", "nice",
+    ]
+
+    /// True for a word behind which the same command goes on: `CC=gcc make`, `time make`, `! make`.
+    private static func precedesProgram(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
+        word[0] == UInt8(ascii: "-") || word.contains(UInt8(ascii: "="))
+            || introducing.contains { $0.utf8.elementsEqual(word) }
+    }
+
+    private static func isMake(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
+        let letters = word.first == UInt8(ascii: "g") ? UnsafeBufferPointer(rebasing: word[1...]) : word
+        return letters.count == 4 && letters[0] == UInt8(ascii: "m") && letters[1] == UInt8(ascii: "a")
+            && letters[2] == UInt8(ascii: "k") && letters[3] == UInt8(ascii: "e")
     }
 
     /// True for `-j`, also among other letters without arguments, and `--jobs`.
-    private static func givesJobs(_ word: Word) -> Bool {
+    private static func givesJobs(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
         guard word.first == UInt8(ascii: "-") else { return false }
-        if word.dropFirst().first == UInt8(ascii: "-") {
+        if word.count > 1, word[1] == UInt8(ascii: "-") {
             return word.starts(with: "--jobs".utf8) && !word.starts(with: "--jobserver".utf8)
         }
         return word.dropFirst().drop { "bBdeikmnpqrRsStvw".utf8.contains($0) }.first == UInt8(ascii: "j")

@@ -378,10 +378,9 @@ extension WorkflowDecoder {
 
     /// Inserts a `key: value` into a mapping, before an existing key.
     mutating func noteMake(_ run: MappingReader.Entry, in reader: borrowing MappingReader) {
-        let mapping = reader.node
-        var calls = document.makeCalls.take()
-        calls?.note(run.value, in: reader) { insertion(of: $0, before: run.key, in: mapping) }
-        document.makeCalls = calls
+        guard document.makeCalls?.note(run.value, in: reader) == true else { return }
+        let edit = insertion(of: "jobserver: true", before: run.key, in: reader.node)
+        document.makeCalls?.edit = edit
     }
 
     private func insertion(of text: String, before key: YAMLNode, in mapping: YAMLNode) -> Diagnostic.Fix.Edit {
