@@ -40,6 +40,7 @@ package enum Flowrun {
             throw error
         }
         if let text = information(arguments) {
+            if words.first == Command.helpWord { WorkflowChoice.announceHelp() }
             try StandardStream.output.deliver(.lines(text))
             return .success
         }

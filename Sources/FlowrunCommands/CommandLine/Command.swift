@@ -5,6 +5,12 @@ internal import CSchemas
 package enum Command: String, CaseIterable, Sendable {
     case run, check, plan, graph, list, show, ctl, why, runs, replay, `init`, explain, schema, completion
 
+    /// Before any other word it asks for help.
+    static let helpWord = "help"
+
+    /// True if the first word of a command line with this text is not a step.
+    static func isWord(_ text: String) -> Bool { Command(rawValue: text) != nil || text == helpWord }
+
     /// One sentence for the list of commands.
     var summary: String {
         switch self {

@@ -52,7 +52,7 @@ struct CommandLineParser {
         let mayBeCommand = arguments.command == nil && arguments.operands.isEmpty
         if mayBeCommand, let command = Command(rawValue: word) {
             arguments.command = command
-        } else if mayBeCommand, word == "help", !isHelpWord {
+        } else if mayBeCommand, word == Command.helpWord, !isHelpWord {
             isHelpWord = true
         } else {
             arguments.operands.append(word)

@@ -63,7 +63,13 @@ struct WorkflowChoice: Sendable, Equatable {
         }
         guard !choice.isNamed else { return }
         if CommandSet.ofWorkflow.contains(CommandSet(command)) { choice.tellFolder() }
-        if choice.hasStep(command.rawValue) { tellStep(named: command) }
+        if !arguments.has(.list), choice.hasStep(command.rawValue) { tellStep(named: command.rawValue) }
+    }
+
+    /// Says on standard error how a step named `help` is run, if the file has one.
+    static func announceHelp() {
+        guard let choice = known(Arguments(), []), choice.hasStep(Command.helpWord) else { return }
+        tellStep(named: Command.helpWord)
     }
 
     /// Says on standard error which file is meant if nothing names it and it is in a folder above.
@@ -71,8 +77,8 @@ struct WorkflowChoice: Sendable, Equatable {
         if !isNamed, file.utf8.first == UInt8(ascii: "/") { StandardStream.error.say("using `\(file.visible)`") }
     }
 
-    private static func tellStep(named command: Command) {
-        StandardStream.error.say("`\(command.rawValue)` is also a step: `flowrun run \(command.rawValue)` runs it")
+    private static func tellStep(named word: String) {
+        StandardStream.error.say("`\(word)` is also a step: `flowrun run \(word)` runs it")
     }
 
     /// True if the file has such a step or group, not in another one, whatever else may be wrong with it.
@@ -233,7 +239,7 @@ extension WorkflowChoice {
     }
 
     private func chosen(of whole: Plan, mayList: Bool) throws(CommandError) -> Plan {
-        if isBareRun, whole.has(Command.run.rawValue) { Self.tellStep(named: .run) }
+        if isBareRun, whole.has(Command.run.rawValue) { Self.tellStep(named: Command.run.rawValue) }
         let plan: Plan
         do {
             plan = try whole.restricted(to: steps)

@@ -31,7 +31,7 @@ package struct ListPrinter {
         }
         rows = workflow.nodes.indices.dropFirst().filter { !workflow.isInternal(NodeIndex($0)) }.map { row in
             let path = workflow.path(of: NodeIndex(row))
-            let words = isFileNamed || Command(rawValue: path) == nil ? path : "flowrun run \(path)"
+            let words = isFileNamed || !Command.isWord(path) ? path : "flowrun run \(path)"
             return Row(
                 path: path, words: words, node: workflow.nodes[row], defaults: defaults[path] ?? [],
                 section: workflow.section(of: NodeIndex(row)))
