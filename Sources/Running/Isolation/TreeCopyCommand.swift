@@ -27,7 +27,7 @@ struct TreeCopyCommand {
         trap 'remove "$new"' EXIT
 
         # True if all errors are about files that others have removed meanwhile.
-        are_vanished() { ! grep -qv 'No such file or directory$' "$errors"; }
+        are_vanished() { [[ -s $errors ]] && ! grep -qv 'No such file or directory$' "$errors"; }
 
         show_errors() { cat -- "$errors" >&2 && return 1; }
 
