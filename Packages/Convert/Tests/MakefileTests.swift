@@ -152,6 +152,9 @@ struct MakefileTests {
         try expect(
             "a:\n\t@set -e; for i in 1 2; do false; echo $$i; done\n\t@echo next\n", "Makefile",
             "(set +e; set -e; for i in 1 2; do false; echo $i; done)\n      echo next\n")
+        try expect(
+            "a:\n\t-@set -e; false; echo no\n\t@echo next\n", "Makefile",
+            "set +e\n      (set -e; false; echo no)\n      set -e\n      echo next\n")
     }
 
     @Test func `the output of several commands is one line`() throws {

@@ -29,8 +29,9 @@ struct ShellCommand {
             guard shape.hasSeveral || shape.hasLists || !isLine || Self.changesShell(text) else {
                 return "\(text) || true"
             }
-            guard isStrict, shape.hasSeveral else { return "\(inBrackets) || true" }
+            guard isStrict || Self.setsErrorExit(text), shape.hasSeveral else { return "\(inBrackets) || true" }
             // To the left of `||`, `-e` has no effect.
+            guard isStrict else { return "set +e\n\(inBrackets)\nset -e" }
             return "set +e\n\(isLine ? "(set -e; \(text))" : "(\nset -e\n\(text)\n)")\nset -e"
         }
         if isShared { return text }
